@@ -1,0 +1,2 @@
+// Nothing is exported yet; this file makes the package build.
+export {};
