@@ -1,0 +1,42 @@
+import { defaultClientConditions, defaultServerConditions } from "vite";
+import { defineConfig } from "vitest/config";
+
+// Workspace packages resolve to their src, so that tests need no build.
+const source = "@holdfast/source";
+const report = process.env["HOLDFAST_TEST_REPORT"];
+
+export default defineConfig({
+  resolve: { conditions: [source, ...defaultClientConditions] },
+  ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
+  test: {
+    maxWorkers: 2,
+    reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: [
+            "packages/*/test/**/*.test.{ts,tsx}",
+            "apps/*/test/**/*.test.{ts,tsx}",
+            "test/*.test.ts",
+          ],
+        },
+      },
+      {
+        extends: true,
+        test: { name: "faults", include: ["test/faults/**/*.test.ts"], testTimeout: 60_000 },
+      },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
