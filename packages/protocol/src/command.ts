@@ -1,0 +1,163 @@
+import type { Answer } from "./call.ts";
+import type { ContentEvent, InvalidArguments, MessageContent, RunFailure } from "./events.ts";
+import type { Rejection } from "./errors.ts";
+import type { Json, Metadata } from "./json.ts";
+import type { Offset } from "./offset.ts";
+import type { Policy } from "./policy.ts";
+import type { ToolDeclaration } from "./tool.ts";
+
+/** A request to change a session (SPEC 6). `id` is the idempotency key, kept 24 hours with its verdict. */
+export type Command = { readonly id: string } & CommandBody;
+
+export type CommandBody = ClientCommand | AgentCommand;
+
+/** What people and applications ask. */
+export type ClientCommand =
+  | MessageSend
+  | { readonly type: "run.cancel"; readonly runId: string; readonly reason?: string }
+  | { readonly type: "tools.advertise"; readonly tools: ToolDeclaration[] }
+  | { readonly type: "policy.set"; readonly policy: Partial<Policy> }
+  | CallDecide
+  | { readonly type: "call.cancel"; readonly callId: string; readonly reason?: string }
+  | CallCommand;
+
+/** Commands of a call's executor, on either side. */
+export type CallCommand =
+  | { readonly type: "call.claim"; readonly callId: string; readonly force?: boolean }
+  | { readonly type: "call.renew"; readonly callId: string; readonly claimId: string }
+  | { readonly type: "call.release"; readonly callId: string; readonly claimId: string }
+  | CallProgress
+  | CallAnswerCommand;
+
+export interface MessageSend {
+  readonly type: "message.send";
+  /** Given by the sender; a message id is used once in a session. */
+  readonly messageId: string;
+  readonly content: MessageContent;
+  /** Default: the tip of the path. */
+  readonly parentId?: string;
+  /** Overrides the session's policy for this message. */
+  readonly whileActive?: Policy["whileActive"];
+  readonly whilePending?: Policy["whilePending"];
+  readonly metadata?: Metadata;
+}
+
+export interface CallDecide {
+  readonly type: "call.decide";
+  readonly callId: string;
+  /** What is decided upon: the approval's id, or the digest of the arguments that were shown. One is required. */
+  readonly approvalId?: string;
+  readonly digest?: string;
+  readonly approved: boolean;
+  readonly reason?: string;
+  /** Edit-then-approve: the arguments to run with instead. */
+  readonly arguments?: string;
+}
+
+export interface CallProgress {
+  readonly type: "call.progress";
+  readonly callId: string;
+  readonly claimId?: string;
+  readonly progress: Json;
+  readonly metadata?: Metadata;
+}
+
+export interface CallAnswerCommand {
+  readonly type: "call.answer";
+  readonly callId: string;
+  readonly claimId?: string;
+  readonly outcome: "ok" | "error";
+  readonly answer: Answer;
+  /** Declining is an error the person chose; the model is told so. */
+  readonly declined?: boolean;
+  /** The id of the tool message it becomes; minted where absent. */
+  readonly messageId?: string;
+  readonly metadata?: Metadata;
+}
+
+/** What an attempt asks, with its token. */
+export type AgentCommand =
+  | RunAppend
+  | { readonly type: "run.heartbeat"; readonly runId: string; readonly attempt: number }
+  | (Fence & { readonly type: "run.finish" })
+  | (Fence & { readonly type: "run.fail"; readonly error: RunFailure });
+
+/**
+ * Says whether an append is still allowed (SPEC 5.2). `seq` counts one producer's batches in an attempt from 1;
+ * a repeat changes nothing, a hole is `sequence_gap`, an older attempt is `attempt_fenced`.
+ */
+export interface Fence {
+  readonly runId: string;
+  readonly attempt: number;
+  readonly producer: string;
+  readonly seq: number;
+}
+
+/** Items in order; one that is refused is skipped and named in the verdict, the others stand. */
+export interface RunAppend extends Fence {
+  readonly type: "run.append";
+  readonly items: readonly AgentItem[];
+}
+
+/** What an attempt may append. */
+export type AgentItem =
+  | ContentEvent
+  | { readonly type: "round.open" }
+  | { readonly type: "round.close" }
+  /** Takes the open round back: its content and calls leave the history. */
+  | { readonly type: "round.withdraw"; readonly reason?: string }
+  | { readonly type: "run.annotate"; readonly metadata: Metadata }
+  | { readonly type: "call.annotate"; readonly callId: string; readonly metadata: Metadata }
+  /** The call's final arguments, where they differ from its deltas. Only before END. */
+  | { readonly type: "call.replace_arguments"; readonly callId: string; readonly arguments: string }
+  /** The framework found the arguments invalid. Only before its round closes. */
+  | { readonly type: "call.invalidate"; readonly callId: string; readonly error: InvalidArguments }
+  | CallAsk
+  | CallProgress
+  | CallAnswerCommand;
+
+/** The agent wants a decision before the call runs. */
+export interface CallAsk {
+  readonly type: "call.ask";
+  readonly callId: string;
+  /** The framework's or provider's own id where it minted one. */
+  readonly approvalId?: string;
+  readonly reason?: string;
+  /** The request is signed, so its arguments cannot be edited. */
+  readonly signed?: boolean;
+  readonly metadata?: Metadata;
+}
+
+/** The server's word on a command. `offset` is the session's head once it holds; nothing before it is still to come. */
+export interface Verdict {
+  readonly id: string;
+  readonly status: "applied" | "accepted" | "rejected";
+  readonly offset: Offset;
+  readonly error?: Rejection;
+  /** The command's repeat changed nothing. */
+  readonly repeated?: boolean;
+  /** Items of an append that were refused; the rest of it stands. */
+  readonly skipped?: readonly { readonly index: number; readonly error: Rejection }[];
+  /** What the command made: the run of a message, the claim of a call. */
+  readonly runId?: string;
+  readonly claimId?: string;
+}
+
+/** Every command's type, for edges that must tell an unknown one from a malformed one. */
+export const COMMAND_TYPES = [
+  "message.send",
+  "run.cancel",
+  "tools.advertise",
+  "policy.set",
+  "call.decide",
+  "call.cancel",
+  "call.claim",
+  "call.renew",
+  "call.release",
+  "call.progress",
+  "call.answer",
+  "run.append",
+  "run.heartbeat",
+  "run.finish",
+  "run.fail",
+] as const satisfies readonly CommandBody["type"][];

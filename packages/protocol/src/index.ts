@@ -1,0 +1,68 @@
+export type {
+  Answer,
+  Approval,
+  Call,
+  CallAnswer,
+  CallMoment,
+  CallOutcome,
+  CallStatus,
+  Claim,
+  Decision,
+  SettleReason,
+} from "./call.ts";
+export { COMMAND_TYPES } from "./command.ts";
+export type {
+  AgentCommand,
+  AgentItem,
+  CallAnswerCommand,
+  CallAsk,
+  CallCommand,
+  CallDecide,
+  CallProgress,
+  ClientCommand,
+  Command,
+  CommandBody,
+  Fence,
+  MessageSend,
+  RunAppend,
+  Verdict,
+} from "./command.ts";
+export { createDraft } from "./decide/draft.ts";
+export type { Author, Draft, Sealed, TouchedRow } from "./decide/draft.ts";
+export type { Entry, Frame, Scope } from "./entry.ts";
+export { ERROR_CODES, HoldfastError, reject } from "./errors.ts";
+export type { ErrorCode, Rejection } from "./errors.ts";
+export type {
+  CallEvent,
+  CallHints,
+  ContentEvent,
+  Event,
+  EventOf,
+  InvalidArguments,
+  MessageContent,
+  RunEvent,
+  RunFailure,
+  RunOutcome,
+  SessionEvent,
+} from "./events.ts";
+export type { EventItem, Item, RoundItem, TextItem } from "./item.ts";
+export type { Json, Metadata } from "./json.ts";
+export { parseOffset, toOffset } from "./offset.ts";
+export type { Offset } from "./offset.ts";
+export { DEFAULT_POLICY } from "./policy.ts";
+export type { Policy } from "./policy.ts";
+export type { Changes, RowKind } from "./reduce/changes.ts";
+export { appendDelta } from "./reduce/content.ts";
+export { reduce, reduceAll } from "./reduce/index.ts";
+export type { MessageNode, Run, RunStatus } from "./run.ts";
+export { callsOf, emptyState, fromRows, partsOf, producerKey, tipOf, toRows } from "./state.ts";
+export type {
+  Advertised,
+  Part,
+  Producer,
+  SessionRow,
+  SessionState,
+  StateIndex,
+  StateRows,
+} from "./state.ts";
+export type { ToolDeclaration } from "./tool.ts";

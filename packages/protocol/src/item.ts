@@ -1,0 +1,37 @@
+import type { ContentEvent } from "./events.ts";
+import type { Metadata } from "./json.ts";
+import type { Offset } from "./offset.ts";
+
+interface ItemBase {
+  readonly id: string;
+  readonly runId: string;
+  readonly round?: number;
+  /** Where it opened. Orders it among its run's items and calls. */
+  readonly offset: Offset;
+}
+
+/** A text or reasoning message: grows while `open`. */
+export interface TextItem extends ItemBase {
+  readonly kind: "text" | "reasoning";
+  readonly status: "open" | "closed";
+  readonly text: string;
+  /** The last delta folded into `text`. */
+  readonly upTo: Offset;
+  readonly metadata?: Metadata;
+}
+
+/** The beginning of a round. */
+export interface RoundItem extends ItemBase {
+  readonly kind: "round";
+  readonly round: number;
+  readonly status: "open" | "closed";
+}
+
+/** A content event kept whole: CUSTOM, RAW, state, activity, steps, subagents, reasoning spans. */
+export interface EventItem extends ItemBase {
+  readonly kind: "event";
+  readonly event: ContentEvent;
+}
+
+/** What a run's content consists of beside its calls. */
+export type Item = TextItem | RoundItem | EventItem;

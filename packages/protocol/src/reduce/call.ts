@@ -1,0 +1,159 @@
+import type { Call, CallOutcome, SettleReason } from "../call.ts";
+import type { Entry } from "../entry.ts";
+import { omit } from "../omit.ts";
+import type { SessionState } from "../state.ts";
+import { dropParts, putCall, putRun, type Changes } from "./changes.ts";
+import { moment } from "./content.ts";
+
+export function reduceCall(state: SessionState, entry: Entry, changes: Changes): void {
+  const { event } = entry;
+  if (!("callId" in event)) return;
+  const call = state.calls.get(event.callId);
+  if (!call) return;
+  const put = (next: Call) => putCall(state, next, changes);
+  switch (event.type) {
+    case "call.arguments_replaced":
+      return put({ ...call, arguments: event.arguments, upTo: entry.offset });
+    case "call.annotated":
+      return put({ ...call, metadata: { ...call.metadata, ...event.metadata } });
+    case "call.replayed":
+      return dropParts(state, call.runId, new Set([call.id]), changes);
+    case "call.invalid":
+      return put({ ...call, invalid: event.error });
+    case "call.approval_requested":
+      return put({
+        ...call,
+        approval: {
+          id: event.approvalId,
+          by: event.by,
+          digest: event.digest,
+          ...(event.reason !== undefined && { reason: event.reason }),
+          ...(event.expiresAt !== undefined && { expiresAt: event.expiresAt }),
+          ...(event.signed && { signed: true }),
+          ...(event.metadata && { metadata: event.metadata }),
+        },
+        history: moment(call, "approval_requested", entry),
+      });
+    case "call.gated":
+      return put({ ...call, status: "gated" });
+    case "call.opened":
+      return put({
+        ...call,
+        status: "open",
+        openedAt: entry.offset,
+        ...(event.deadlineAt !== undefined && { deadlineAt: event.deadlineAt }),
+        history: moment(call, "opened", entry),
+      });
+    case "call.decided": {
+      if (!call.approval) return;
+      const decided: Call = {
+        ...call,
+        ...(event.arguments !== undefined && { arguments: event.arguments }),
+        approval: {
+          ...call.approval,
+          decision: {
+            approved: event.approved,
+            by: entry.actor,
+            at: entry.at,
+            digest: event.digest,
+            ...(event.reason !== undefined && { reason: event.reason }),
+            ...(event.automatic && { automatic: true }),
+            ...(event.arguments !== undefined && { edited: { from: call.arguments } }),
+          },
+        },
+        history: moment(call, event.approved ? "approved" : "denied", entry),
+      };
+      if (event.approved) put(decided);
+      else settle(state, decided, entry, changes, "denied");
+      return noteNews(state, call, entry, changes);
+    }
+    case "call.claimed":
+      return put({
+        ...omit(call, "manual"),
+        status: "claimed",
+        claim: {
+          id: event.claimId,
+          by: entry.actor,
+          at: entry.at,
+          ...(event.implicit && { implicit: true }),
+        },
+        history: event.implicit ? call.history : moment(call, "claimed", entry),
+      });
+    case "call.released":
+      return put({
+        ...omit(call, "claim"),
+        status: event.status,
+        pastClaims: [...(call.pastClaims ?? []), event.claimId].slice(-8),
+        ...(event.status === "open" && { openedAt: entry.offset }),
+        ...(event.manual && { manual: true }),
+        history: moment(call, "released", entry),
+      });
+    case "call.progressed":
+      return put({
+        ...call,
+        progress: event.progress,
+        ...(event.metadata && { metadata: { ...call.metadata, ...event.metadata } }),
+      });
+    case "call.answered": {
+      const attempt = entry.attempt;
+      settle(
+        state,
+        {
+          ...call,
+          answer: {
+            messageId: event.messageId,
+            answer: event.answer,
+            by: entry.actor,
+            at: entry.at,
+            ...(attempt !== undefined && { attempt }),
+            ...(event.metadata && { metadata: event.metadata }),
+          },
+        },
+        entry,
+        changes,
+        event.outcome,
+        event.reason,
+      );
+      return noteNews(state, call, entry, changes);
+    }
+    case "call.settled":
+      settle(state, call, entry, changes, event.outcome, event.reason, event.message);
+      return noteNews(state, call, entry, changes);
+    default:
+      return;
+  }
+}
+
+function settle(
+  state: SessionState,
+  call: Call,
+  entry: Entry,
+  changes: Changes,
+  outcome: CallOutcome,
+  reason?: SettleReason,
+  message?: string,
+): void {
+  const claim = call.claim;
+  putCall(
+    state,
+    {
+      ...omit(call, "claim"),
+      ...(claim && { pastClaims: [...(call.pastClaims ?? []), claim.id].slice(-8) }),
+      status: "settled",
+      outcome,
+      ...(reason !== undefined && { reason }),
+      ...(message !== undefined && { message }),
+      settledAt: entry.at,
+      settledBy: entry.actor,
+      history: moment(call, "settled", entry),
+    },
+    changes,
+  );
+}
+
+/** What others do to a call is news to the agent; what its own attempt does is not (SPEC 5.3). */
+function noteNews(state: SessionState, call: Call, entry: Entry, changes: Changes): void {
+  const run = state.runs.get(call.runId);
+  if (run && run.status !== "ended" && entry.attempt === undefined && !run.news)
+    putRun(state, { ...run, news: true }, changes);
+}

@@ -1,0 +1,60 @@
+import type { Call } from "../call.ts";
+import type { Item } from "../item.ts";
+import type { MessageNode, Run } from "../run.ts";
+import { partsOf, type SessionState } from "../state.ts";
+
+export type RowKind = "session" | "message" | "run" | "item" | "call";
+
+/** Hears which rows a reduction changed. */
+export interface Changes {
+  touch(kind: RowKind, id: string): void;
+}
+
+export const NO_CHANGES: Changes = { touch() {} };
+
+export function putRun(state: SessionState, run: Run, changes: Changes): void {
+  if (!state.runs.has(run.id)) state.index.nodes.push(run.id);
+  state.runs.set(run.id, run);
+  if (run.status === "ended") state.index.live.delete(run.id);
+  else state.index.live.add(run.id);
+  changes.touch("run", run.id);
+}
+
+export function putMessage(state: SessionState, message: MessageNode, changes: Changes): void {
+  if (!state.messages.has(message.id)) state.index.nodes.push(message.id);
+  state.messages.set(message.id, message);
+  changes.touch("message", message.id);
+}
+
+export function putItem(state: SessionState, item: Item, changes: Changes): void {
+  if (!state.items.has(item.id))
+    partsOf(state, item.runId).push({ kind: "item", id: item.id, offset: item.offset });
+  state.items.set(item.id, item);
+  changes.touch("item", item.id);
+}
+
+export function putCall(state: SessionState, call: Call, changes: Changes): void {
+  if (!state.calls.has(call.id))
+    partsOf(state, call.runId).push({ kind: "call", id: call.id, offset: call.offset });
+  state.calls.set(call.id, call);
+  changes.touch("call", call.id);
+}
+
+/** Takes rows out of a run's content. The log keeps what they said. */
+export function dropParts(
+  state: SessionState,
+  runId: string,
+  ids: ReadonlySet<string>,
+  changes: Changes,
+): void {
+  const parts = partsOf(state, runId);
+  const kept = parts.filter((part) => !ids.has(part.id));
+  if (kept.length === parts.length) return;
+  for (const part of parts) {
+    if (!ids.has(part.id)) continue;
+    if (part.kind === "item") state.items.delete(part.id);
+    else state.calls.delete(part.id);
+    changes.touch(part.kind, part.id);
+  }
+  parts.splice(0, parts.length, ...kept);
+}

@@ -1,0 +1,189 @@
+import type { Call, CallMoment } from "../call.ts";
+import type { Entry } from "../entry.ts";
+import type { CallHints, ContentEvent, EventOf } from "../events.ts";
+import type { TextItem } from "../item.ts";
+import type { Metadata } from "../json.ts";
+import type { Run } from "../run.ts";
+import type { SessionState } from "../state.ts";
+import type { ToolDeclaration } from "../tool.ts";
+import { putCall, putItem, type Changes } from "./changes.ts";
+
+/** Folds AG-UI content. The per-token cases stand first and touch no row. */
+export function reduceContent(state: SessionState, entry: Entry, changes: Changes): void {
+  if (appendDelta(state, entry)) return;
+  const event = entry.event as ContentEvent; // upper-case types are content, see reduce()
+  const runId = entry.runId ?? "";
+  switch (event.type) {
+    case "TEXT_MESSAGE_START":
+    case "REASONING_MESSAGE_START": {
+      const known = state.items.get(event.messageId);
+      if (known && known.kind !== "text" && known.kind !== "reasoning") return;
+      const item: TextItem = known
+        ? { ...known, status: "open" }
+        : {
+            kind: event.type === "TEXT_MESSAGE_START" ? "text" : "reasoning",
+            id: event.messageId,
+            runId,
+            ...(entry.round !== undefined && { round: entry.round }),
+            offset: entry.offset,
+            upTo: entry.offset,
+            status: "open",
+            text: "",
+          };
+      return putItem(state, withMetadata(item, event.metadata), changes);
+    }
+    case "TEXT_MESSAGE_CONTENT":
+    case "REASONING_MESSAGE_CONTENT":
+    case "TEXT_MESSAGE_END":
+    case "REASONING_MESSAGE_END": {
+      const item = state.items.get(event.messageId);
+      if (item?.kind !== "text" && item?.kind !== "reasoning") return;
+      const closes = event.type.endsWith("_END");
+      const next = withMetadata(
+        closes ? { ...item, status: "closed" as const } : item,
+        event.metadata,
+      );
+      if (next !== item) putItem(state, next, changes);
+      return;
+    }
+    case "TOOL_CALL_START":
+      return startCall(state, entry, event, changes);
+    case "TOOL_CALL_ARGS":
+    case "TOOL_CALL_END": {
+      const call = state.calls.get(event.toolCallId);
+      if (!call) return;
+      const ended = event.type === "TOOL_CALL_END" && call.status === "streaming";
+      const next = ended
+        ? { ...call, status: "ended" as const, history: moment(call, "ended", entry) }
+        : call;
+      return putCall(state, withMetadata(next, event.metadata), changes);
+    }
+    case "REASONING_ENCRYPTED_VALUE":
+      if (event.subtype === "tool-call") {
+        const call = state.calls.get(event.entityId);
+        if (call)
+          putCall(state, withMetadata(call, { encryptedValue: event.encryptedValue }), changes);
+        return;
+      }
+      break;
+    default:
+      break;
+  }
+  putItem(
+    state,
+    {
+      kind: "event",
+      id: `event:${entry.offset}`,
+      runId,
+      ...(entry.round !== undefined && { round: entry.round }),
+      offset: entry.offset,
+      event,
+    },
+    changes,
+  );
+}
+
+/**
+ * Folds one delta into the open item it belongs to; false for everything else. Also what brings the row of an open
+ * item up to date after a load: deltas at or before `upTo` are in the row already.
+ */
+export function appendDelta(state: SessionState, entry: Entry): boolean {
+  const { event } = entry;
+  switch (event.type) {
+    case "TEXT_MESSAGE_CONTENT":
+    case "REASONING_MESSAGE_CONTENT": {
+      const item = state.items.get(event.messageId);
+      if ((item?.kind !== "text" && item?.kind !== "reasoning") || entry.offset < item.upTo)
+        return false;
+      state.items.set(item.id, { ...item, text: item.text + event.delta, upTo: entry.offset });
+      return event.metadata === undefined;
+    }
+    case "TOOL_CALL_ARGS": {
+      const call = state.calls.get(event.toolCallId);
+      if (!call || entry.offset < call.upTo) return false;
+      state.calls.set(call.id, {
+        ...call,
+        arguments: call.arguments + event.delta,
+        upTo: entry.offset,
+      });
+      return event.metadata === undefined;
+    }
+    default:
+      return false;
+  }
+}
+
+function startCall(
+  state: SessionState,
+  entry: Entry,
+  event: EventOf<"TOOL_CALL_START">,
+  changes: Changes,
+): void {
+  const known = state.calls.get(event.toolCallId);
+  if (known) {
+    const reopened: Call = {
+      ...known,
+      status: "streaming",
+      rev: known.rev + 1,
+      history: moment(known, "reopened", entry),
+    };
+    return putCall(state, withMetadata(reopened, event.metadata), changes);
+  }
+  const run = state.runs.get(entry.runId ?? "");
+  const hints = hintsOf(event.metadata);
+  const tool = toolOf(state, run, event.toolCallName);
+  const call: Call = {
+    id: event.toolCallId,
+    runId: entry.runId ?? "",
+    attempt: entry.attempt ?? 0,
+    ...(entry.round !== undefined && { round: entry.round }),
+    ...(entry.stepId !== undefined && { stepId: entry.stepId }),
+    ...(entry.stepAttempt !== undefined && { stepAttempt: entry.stepAttempt }),
+    offset: entry.offset,
+    upTo: entry.offset,
+    ...(event.parentMessageId !== undefined && { parentMessageId: event.parentMessageId }),
+    name: event.toolCallName,
+    executor: executorOf(hints, tool),
+    ...(tool && { tool }),
+    status: "streaming",
+    rev: 1,
+    arguments: "",
+    argumentsEncoding: hints.argumentsEncoding ?? "json",
+    history: [{ what: "proposed", by: entry.actor, at: entry.at }],
+  };
+  putCall(state, withMetadata(call, event.metadata), changes);
+}
+
+/** The protocol's own hints in an event's metadata. */
+export function hintsOf(metadata: Metadata | undefined): CallHints {
+  const hints = metadata?.["holdfast"];
+  return typeof hints === "object" && hints !== null ? hints : {};
+}
+
+/** The declaration a call is bound to: the attempt's own, else what clients advertise. */
+export function toolOf(
+  state: SessionState,
+  run: Run | undefined,
+  name: string,
+): ToolDeclaration | undefined {
+  const declared = run?.tools.find((tool) => tool.name === name);
+  if (declared) return declared;
+  const advertised = state.session.advertised.find(({ tool }) => tool.name === name);
+  return advertised && { ...advertised.tool, executor: "client" };
+}
+
+function executorOf(hints: CallHints, tool: ToolDeclaration | undefined): Call["executor"] {
+  return hints.executor ?? tool?.executor ?? "agent";
+}
+
+/** A call's history with one more moment, by the entry's actor at its time. */
+export function moment(call: Call, what: CallMoment["what"], entry: Entry): readonly CallMoment[] {
+  return [...call.history, { what, by: entry.actor, at: entry.at }];
+}
+
+function withMetadata<T extends { readonly metadata?: Metadata }>(
+  row: T,
+  metadata: Metadata | undefined,
+): T {
+  return metadata === undefined ? row : { ...row, metadata: { ...row.metadata, ...metadata } };
+}

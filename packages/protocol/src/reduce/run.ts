@@ -1,0 +1,128 @@
+import type { Entry } from "../entry.ts";
+import { omit } from "../omit.ts";
+import type { Run } from "../run.ts";
+import { partsOf, type SessionState } from "../state.ts";
+import { dropParts, putItem, putRun, type Changes } from "./changes.ts";
+
+export function reduceRun(state: SessionState, entry: Entry, changes: Changes): void {
+  const { event } = entry;
+  const runId = entry.runId ?? "";
+  if (event.type === "run.added") {
+    putRun(state, newRun(runId, entry, event.agent, event.parentId), changes);
+    return;
+  }
+  const run = state.runs.get(runId);
+  if (!run) return;
+  const put = (next: Run) => putRun(state, next, changes);
+  switch (event.type) {
+    case "run.queued":
+      return put({
+        ...omit(run, "wakeId"),
+        status: "queued",
+        behind: event.behind ?? [],
+        queuedAt: entry.at,
+        ...(event.wakeId !== undefined && { wakeId: event.wakeId }),
+      });
+    case "run.suspended":
+      return put({ ...run, status: "suspended" });
+    case "run.annotated":
+      return put({ ...run, metadata: { ...run.metadata, ...event.metadata } });
+    case "run.ended":
+      put({
+        ...omit(run, "wakeId"),
+        status: "ended",
+        outcome: event.outcome,
+        endedAt: entry.at,
+        behind: [],
+        openRounds: [],
+        ...(event.reason !== undefined && { reason: event.reason }),
+        ...(event.error && { error: event.error }),
+      });
+      for (const id of state.index.live) {
+        const other = state.runs.get(id);
+        if (other?.behind.includes(runId)) {
+          putRun(state, { ...other, behind: other.behind.filter((it) => it !== runId) }, changes);
+        }
+      }
+      return;
+    case "attempt.started":
+      return put({
+        ...omit(run, "wakeId"),
+        status: "active",
+        attempt: entry.attempt ?? run.attempt + 1,
+        attemptOffset: entry.offset,
+        worker: event.worker,
+        startedBy: event.wakeId,
+        claims: event.claims,
+        tools: event.tools ?? [],
+        toolsComplete: event.complete ?? false,
+        news: false,
+      });
+    case "attempt.finished":
+      return put({ ...run, losses: 0 });
+    case "attempt.lost":
+      return put({ ...run, losses: run.losses + 1 });
+    case "round.opened":
+      putItem(
+        state,
+        {
+          kind: "round",
+          id: roundId(runId, event.round),
+          runId,
+          round: event.round,
+          offset: entry.offset,
+          status: "open",
+        },
+        changes,
+      );
+      return put({
+        ...run,
+        round: event.round,
+        openRounds: [...run.openRounds, event.round],
+        news: false,
+      });
+    case "round.closed": {
+      const item = state.items.get(roundId(runId, event.round));
+      if (item?.kind === "round") putItem(state, { ...item, status: "closed" }, changes);
+      return put({ ...run, openRounds: run.openRounds.filter((it) => it !== event.round) });
+    }
+    case "round.superseded":
+      dropParts(state, runId, itemsOfRound(state, runId, event.round), changes);
+      return put({ ...run, openRounds: run.openRounds.filter((it) => it !== event.round) });
+    default:
+      return;
+  }
+}
+
+/** The id of the item that begins a round. */
+export function roundId(runId: string, round: number): string {
+  return `round:${runId}:${round}`;
+}
+
+function itemsOfRound(state: SessionState, runId: string, round: number): Set<string> {
+  const ids = new Set<string>();
+  for (const part of partsOf(state, runId)) {
+    if (part.kind === "item" && state.items.get(part.id)?.round === round) ids.add(part.id);
+  }
+  return ids;
+}
+
+function newRun(id: string, entry: Entry, agent: string, parentId: string | undefined): Run {
+  return {
+    id,
+    ...(parentId !== undefined && { parentId }),
+    offset: entry.offset,
+    agent,
+    status: "queued",
+    behind: [],
+    queuedAt: entry.at,
+    attempt: 0,
+    claims: true,
+    tools: [],
+    toolsComplete: false,
+    losses: 0,
+    news: false,
+    round: 0,
+    openRounds: [],
+  };
+}

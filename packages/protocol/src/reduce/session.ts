@@ -1,0 +1,46 @@
+import type { Entry } from "../entry.ts";
+import type { SessionState } from "../state.ts";
+import { putMessage, type Changes } from "./changes.ts";
+
+export function reduceSession(state: SessionState, entry: Entry, changes: Changes): void {
+  const { event } = entry;
+  switch (event.type) {
+    case "session.created":
+      state.session = {
+        ...state.session,
+        agent: event.agent,
+        createdAt: entry.at,
+        ...(event.metadata && { metadata: event.metadata }),
+      };
+      break;
+    case "policy.set":
+      state.session = { ...state.session, policy: event.policy };
+      break;
+    case "tools.advertised": {
+      const names = new Set(event.tools.map((tool) => tool.name));
+      const kept = state.session.advertised.filter((known) => !names.has(known.tool.name));
+      const added = event.tools.map((tool) => ({ tool, by: entry.actor, at: entry.at }));
+      state.session = { ...state.session, advertised: [...kept, ...added] };
+      break;
+    }
+    case "message.added":
+      putMessage(
+        state,
+        {
+          id: event.messageId,
+          role: event.role,
+          content: event.content,
+          offset: entry.offset,
+          by: entry.actor,
+          at: entry.at,
+          ...(event.parentId !== undefined && { parentId: event.parentId }),
+          ...(event.metadata && { metadata: event.metadata }),
+        },
+        changes,
+      );
+      return;
+    default:
+      return;
+  }
+  changes.touch("session", state.session.id);
+}

@@ -1,0 +1,57 @@
+import type { MessageContent, RunFailure, RunOutcome } from "./events.ts";
+import type { Metadata } from "./json.ts";
+import type { Offset } from "./offset.ts";
+import type { ToolDeclaration } from "./tool.ts";
+
+/** A run's life (SPEC 5.1). */
+export type RunStatus = "queued" | "active" | "suspended" | "ended";
+
+/** Work answering one input. On the AI SDK face it is one assistant message, with the run's id. */
+export interface Run {
+  readonly id: string;
+  readonly parentId?: string;
+  readonly offset: Offset;
+  readonly agent: string;
+  readonly status: RunStatus;
+  readonly outcome?: RunOutcome;
+  readonly reason?: string;
+  readonly error?: RunFailure;
+  /** Runs that must end before this one starts. */
+  readonly behind: readonly string[];
+  /** What a worker must name to start it; present while it may be started. */
+  readonly wakeId?: string;
+  readonly queuedAt: number;
+  readonly endedAt?: number;
+  /** The number of its latest attempt; 0 before the first. */
+  readonly attempt: number;
+  readonly attemptOffset?: Offset;
+  readonly worker?: string;
+  /** The wake id its current attempt was started with. */
+  readonly startedBy?: string;
+  /** False for an attempt that never claims: its calls count as claimed from END until it ends. */
+  readonly claims: boolean;
+  /** What the attempt declared, frozen at its start. */
+  readonly tools: readonly ToolDeclaration[];
+  /** `tools` names every tool there is; another name is unknown. */
+  readonly toolsComplete: boolean;
+  /** Attempts lost in a row. */
+  readonly losses: number;
+  /** Something happened that the agent has not seen (SPEC 5.3). */
+  readonly news: boolean;
+  /** The number of its latest round; 0 before the first. */
+  readonly round: number;
+  readonly openRounds: readonly number[];
+  readonly metadata?: Metadata;
+}
+
+/** A user's message. */
+export interface MessageNode {
+  readonly id: string;
+  readonly role: "user";
+  readonly content: MessageContent;
+  readonly parentId?: string;
+  readonly offset: Offset;
+  readonly by: string;
+  readonly at: number;
+  readonly metadata?: Metadata;
+}

@@ -1,0 +1,155 @@
+import type { Call } from "./call.ts";
+import type { Item } from "./item.ts";
+import type { Metadata } from "./json.ts";
+import type { Offset } from "./offset.ts";
+import { DEFAULT_POLICY, type Policy } from "./policy.ts";
+import type { MessageNode, Run } from "./run.ts";
+import type { ToolDeclaration } from "./tool.ts";
+
+/** What a session is apart from its nodes and calls. */
+export interface SessionRow {
+  readonly id: string;
+  readonly agent: string;
+  readonly createdAt: number;
+  readonly policy: Policy;
+  readonly metadata?: Metadata;
+  /** Tools that clients execute, newest advertisement of a name last. */
+  readonly advertised: readonly Advertised[];
+}
+
+export interface Advertised {
+  readonly tool: ToolDeclaration;
+  readonly by: string;
+  readonly at: number;
+}
+
+/**
+ * Everything derived from a session's log. The maps belong to whoever reduces and change in place; the rows in
+ * them never do, so a reader may keep a row and compare it by identity.
+ */
+export interface SessionState {
+  head: Offset;
+  session: SessionRow;
+  readonly messages: Map<string, MessageNode>;
+  readonly runs: Map<string, Run>;
+  readonly items: Map<string, Item>;
+  readonly calls: Map<string, Call>;
+  readonly index: StateIndex;
+  /** Kept beside the log by the server, so that a repeated batch is recognised; keyed by {@link producerKey}. */
+  readonly producers: Map<string, Producer>;
+}
+
+/** The last batch taken from one appender of a run. */
+export interface Producer {
+  readonly runId: string;
+  readonly producer: string;
+  readonly attempt: number;
+  readonly seq: number;
+}
+
+export function producerKey(runId: string, producer: string): string {
+  return `${runId}/${producer}`;
+}
+
+/** Derived from the rows alone; neither stored nor sent. */
+export interface StateIndex {
+  /** Ids of messages and runs in log order. */
+  readonly nodes: string[];
+  /** Runs that have not ended. */
+  readonly live: Set<string>;
+  /** A run's items and calls, in log order. */
+  readonly parts: Map<string, Part[]>;
+}
+
+/** A reference to one piece of a run's content. */
+export type Part = { readonly kind: "item" | "call"; readonly id: string; readonly offset: Offset };
+
+/** The rows of a state, as stored and sent. */
+export interface StateRows {
+  readonly session: SessionRow;
+  readonly messages: readonly MessageNode[];
+  readonly runs: readonly Run[];
+  readonly items: readonly Item[];
+  readonly calls: readonly Call[];
+}
+
+/** The state of a session that was just created. */
+export function emptyState(head: Offset, session: { id: string; createdAt: number }): SessionState {
+  return {
+    head,
+    session: { ...session, agent: "", policy: DEFAULT_POLICY, advertised: [] },
+    messages: new Map(),
+    runs: new Map(),
+    items: new Map(),
+    calls: new Map(),
+    index: { nodes: [], live: new Set(), parts: new Map() },
+    producers: new Map(),
+  };
+}
+
+/** Builds a state from rows in any order. */
+export function fromRows(head: Offset, rows: StateRows): SessionState {
+  const state = emptyState(head, rows.session);
+  state.session = rows.session;
+  for (const message of rows.messages) state.messages.set(message.id, message);
+  for (const run of rows.runs) {
+    state.runs.set(run.id, run);
+    if (run.status !== "ended") state.index.live.add(run.id);
+  }
+  state.index.nodes.push(
+    ...[...rows.messages, ...rows.runs]
+      .sort((a, b) => compareOffsets(a.offset, b.offset))
+      .map((node) => node.id),
+  );
+  for (const item of rows.items) state.items.set(item.id, item);
+  for (const call of rows.calls) state.calls.set(call.id, call);
+  const parts = [
+    ...rows.items.map((item) => ({
+      runId: item.runId,
+      part: { kind: "item", id: item.id, offset: item.offset } as const,
+    })),
+    ...rows.calls.map((call) => ({
+      runId: call.runId,
+      part: { kind: "call", id: call.id, offset: call.offset } as const,
+    })),
+  ].sort((a, b) => compareOffsets(a.part.offset, b.part.offset));
+  for (const { runId, part } of parts) partsOf(state, runId).push(part);
+  return state;
+}
+
+/** The rows of a state. Costs the state's size. */
+export function toRows(state: SessionState): StateRows {
+  return {
+    session: state.session,
+    messages: [...state.messages.values()],
+    runs: [...state.runs.values()],
+    items: [...state.items.values()],
+    calls: [...state.calls.values()],
+  };
+}
+
+/** A run's parts, in log order; the array is the state's own. */
+export function partsOf(state: SessionState, runId: string): Part[] {
+  let parts = state.index.parts.get(runId);
+  if (!parts) state.index.parts.set(runId, (parts = []));
+  return parts;
+}
+
+/** A run's calls, in log order. */
+export function callsOf(state: SessionState, runId: string): Call[] {
+  const calls: Call[] = [];
+  for (const part of state.index.parts.get(runId) ?? []) {
+    const call = part.kind === "call" ? state.calls.get(part.id) : undefined;
+    if (call) calls.push(call);
+  }
+  return calls;
+}
+
+/** The last node of the path. */
+export function tipOf(state: SessionState): string | undefined {
+  return state.index.nodes.at(-1);
+}
+
+function compareOffsets(a: Offset, b: Offset): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

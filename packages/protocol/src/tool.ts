@@ -1,0 +1,21 @@
+import type { Metadata } from "./json.ts";
+
+/** What a tool says of itself, to the server as to the model. */
+export interface ToolDeclaration {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema (2020-12 or draft-07) of the arguments. Absent: not validated. */
+  readonly parameters?: Record<string, unknown>;
+  /** Who executes. `client`: an application claims it. Default: the agent that declares it. */
+  readonly executor?: "client" | "agent";
+  /** Whether a person decides before it runs. Absent: `always` where `sideEffects` is true, else `never`. */
+  readonly approval?: "never" | "always";
+  readonly sideEffects?: boolean;
+  /** `safe`: running it twice does no harm, so an expired claim lets another run it. */
+  readonly retry?: "safe" | "unsafe";
+  /** Milliseconds from `open` until the call expires unanswered. Absent: none. */
+  readonly deadlineMs?: number;
+  /** Milliseconds from `gated` until the approval expires. Absent: none. */
+  readonly approvalMs?: number;
+  readonly metadata?: Metadata;
+}

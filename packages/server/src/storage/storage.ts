@@ -1,0 +1,117 @@
+import type { Offset } from "@holdfast/protocol";
+
+/**
+ * What the engine needs of a database. Implementations promise:
+ *
+ * - `append` of one session is all or nothing, durable before it resolves, and refused with {@link StorageConflict}
+ *   when the session's head is not `expect`. Commits of different sessions that travel in one group are independent:
+ *   a conflict of one writes nothing of it and all of the others; when the group itself fails, each rejects.
+ * - Appends to one session are applied in the order they were called.
+ * - Reads see every append that resolved before they were called, and no half of one.
+ * - What was appended is returned exactly; storage looks inside no `json` and no `value`.
+ */
+export interface Storage extends AsyncDisposable {
+  append(commit: Commit): Promise<void>;
+  /** Everything materialised of a session and the head it holds for, or undefined for an unknown session. */
+  rows(
+    session: string,
+  ): Promise<{ readonly head: Offset; readonly rows: readonly Row[] } | undefined>;
+  /**
+   * Batches whose last entry is after `after`, oldest first, whole ones only: the first may begin at or before
+   * `after`. Stops once `maxBytes` of JSON are collected, but returns at least one batch if there is one.
+   */
+  entries(session: string, after: Offset, maxBytes: number): Promise<readonly Batch[]>;
+  /** Index rows that are due at `before` or earlier, soonest first. */
+  due(query: DueQuery): Promise<readonly Due[]>;
+  /** Sessions by id, ascending. */
+  sessions(query: {
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly SessionHead[]>;
+  /** Removes a session and all that belongs to it; unknown sessions are fine. */
+  delete(session: string): Promise<void>;
+  /** The storage's clock, Unix milliseconds: the one every deadline is measured on. */
+  now(): number;
+}
+
+export interface Commit {
+  readonly session: string;
+  /** The head this commit follows; null creates the session and conflicts where it exists. */
+  readonly expect: Offset | null;
+  readonly head: Offset;
+  /** Stored as one row. Absent where the commit changes rows alone; then `head` equals `expect`. */
+  readonly batch?: Batch;
+  readonly rows: readonly RowChange[];
+  readonly due: readonly DueChange[];
+}
+
+/** Entries of one commit: the JSON text of an array, with what a reader needs to find them. */
+export interface Batch {
+  readonly after: Offset;
+  readonly last: Offset;
+  readonly count: number;
+  readonly json: string;
+}
+
+/** A materialised row: its key is (session, kind, id). */
+export interface Row {
+  readonly kind: string;
+  readonly id: string;
+  readonly value: string;
+}
+
+/** A row to write, or to remove where `value` is null. */
+export type RowChange = Omit<Row, "value"> & { readonly value: string | null };
+
+/** A timer or a piece of work: its key is (session, kind, id). Firing and claiming are commands, so this is a hint. */
+export interface Due {
+  readonly session: string;
+  readonly kind: string;
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** What to search by beside the kind, such as an agent's name. */
+  readonly group: string;
+}
+
+/** An index row to write, or to remove where `at` is null. */
+export type DueChange = Omit<Due, "session" | "at"> & { readonly at: number | null };
+
+export interface DueQuery {
+  readonly kinds: readonly string[];
+  readonly group?: string;
+  readonly before: number;
+  readonly limit: number;
+}
+
+export interface SessionHead {
+  readonly session: string;
+  readonly head: Offset;
+}
+
+/** The session's head is not what the commit expected; nothing of it was written. */
+export class StorageConflict extends Error {
+  readonly session: string;
+  /** Null where the session does not exist. */
+  readonly head: Offset | null;
+
+  constructor(session: string, expected: Offset | null, head: Offset | null) {
+    super(
+      `Session ${session} is at ${head ?? "nothing"}, not at ${expected ?? "nothing"}: read it again and decide again.`,
+    );
+    this.name = "StorageConflict";
+    this.session = session;
+    this.head = head;
+  }
+}
+
+/** The storage cannot be used as it is; `reason` says which kind, the message what to do. Nothing was touched. */
+export class StorageError extends Error {
+  readonly reason: "in_use" | "other_version" | "damaged" | "closed" | "failed";
+
+  constructor(reason: StorageError["reason"], message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = "StorageError";
+    this.reason = reason;
+  }
+}
