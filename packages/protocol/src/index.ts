@@ -27,8 +27,19 @@ export type {
   RunAppend,
   Verdict,
 } from "./command.ts";
+export { canonical, canonicalArguments } from "./canonical.ts";
+export { CALL_TABLE } from "./call-table.ts";
+export type { CallMove, CallTrigger } from "./call-table.ts";
 export { createDraft } from "./decide/draft.ts";
 export type { Author, Draft, Sealed, TouchedRow } from "./decide/draft.ts";
+export type { Actor, Env } from "./decide/env.ts";
+export { decide } from "./decide/index.ts";
+export type { Ruling } from "./decide/ruling.ts";
+export { createSession } from "./decide/session.ts";
+export { startRun } from "./decide/start.ts";
+export type { Start } from "./decide/start.ts";
+export { decideTimer, MAX_LOSSES } from "./decide/timer.ts";
+export type { Timer } from "./decide/timer.ts";
 export type { Entry, Frame, Scope } from "./entry.ts";
 export { ERROR_CODES, HoldfastError, reject } from "./errors.ts";
 export type { ErrorCode, Rejection } from "./errors.ts";
@@ -54,6 +65,8 @@ export type { Policy } from "./policy.ts";
 export type { Changes, RowKind } from "./reduce/changes.ts";
 export { appendDelta } from "./reduce/content.ts";
 export { reduce, reduceAll } from "./reduce/index.ts";
+export { RUN_TABLE } from "./run-table.ts";
+export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
 export type { MessageNode, Run, RunStatus } from "./run.ts";
 export { callsOf, emptyState, fromRows, partsOf, producerKey, tipOf, toRows } from "./state.ts";
 export type {

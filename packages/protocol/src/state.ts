@@ -47,8 +47,8 @@ export interface Producer {
   readonly seq: number;
 }
 
-export function producerKey(runId: string, producer: string): string {
-  return `${runId}/${producer}`;
+export function producerKey(of: Omit<Producer, "seq">): string {
+  return `${of.runId}/${of.attempt}/${of.producer}`;
 }
 
 /** Derived from the rows alone; neither stored nor sent. */
@@ -57,6 +57,8 @@ export interface StateIndex {
   readonly nodes: string[];
   /** Runs that have not ended. */
   readonly live: Set<string>;
+  /** The newest call of each id its provider used again; what an agent's events under that id mean. */
+  readonly aliases: Map<string, string>;
   /** A run's items and calls, in log order. */
   readonly parts: Map<string, Part[]>;
 }
@@ -82,7 +84,7 @@ export function emptyState(head: Offset, session: { id: string; createdAt: numbe
     runs: new Map(),
     items: new Map(),
     calls: new Map(),
-    index: { nodes: [], live: new Set(), parts: new Map() },
+    index: { nodes: [], live: new Set(), aliases: new Map(), parts: new Map() },
     producers: new Map(),
   };
 }
@@ -113,7 +115,11 @@ export function fromRows(head: Offset, rows: StateRows): SessionState {
       part: { kind: "call", id: call.id, offset: call.offset } as const,
     })),
   ].sort((a, b) => compareOffsets(a.part.offset, b.part.offset));
-  for (const { runId, part } of parts) partsOf(state, runId).push(part);
+  for (const { runId, part } of parts) {
+    partsOf(state, runId).push(part);
+    const providerId = part.kind === "call" ? state.calls.get(part.id)?.providerId : undefined;
+    if (providerId !== undefined) state.index.aliases.set(providerId, part.id);
+  }
   return state;
 }
 

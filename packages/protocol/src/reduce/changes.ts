@@ -53,8 +53,15 @@ export function dropParts(
   for (const part of parts) {
     if (!ids.has(part.id)) continue;
     if (part.kind === "item") state.items.delete(part.id);
-    else state.calls.delete(part.id);
+    else dropCall(state, part.id);
     changes.touch(part.kind, part.id);
   }
   parts.splice(0, parts.length, ...kept);
+}
+
+function dropCall(state: SessionState, id: string): void {
+  const providerId = state.calls.get(id)?.providerId;
+  state.calls.delete(id);
+  if (providerId !== undefined && state.index.aliases.get(providerId) === id)
+    state.index.aliases.delete(providerId);
 }

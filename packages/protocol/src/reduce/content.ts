@@ -134,6 +134,7 @@ function startCall(
   const tool = toolOf(state, run, event.toolCallName);
   const call: Call = {
     id: event.toolCallId,
+    ...(hints.providerCallId !== undefined && { providerId: hints.providerCallId }),
     runId: entry.runId ?? "",
     attempt: entry.attempt ?? 0,
     ...(entry.round !== undefined && { round: entry.round }),
