@@ -39,7 +39,9 @@ export function streamChunks(options: StreamOptions): ReadableStream<UIMessageCh
     messages,
     stopWhen: isStepCount(8),
     maxRetries: 0,
-    providerOptions: { anthropic: { mcpServers: MCP_SERVERS } satisfies AnthropicLanguageModelOptions },
+    providerOptions: {
+      anthropic: { mcpServers: MCP_SERVERS } satisfies AnthropicLanguageModelOptions,
+    },
     onError() {},
   });
   return toUIMessageStream({

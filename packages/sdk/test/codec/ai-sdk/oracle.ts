@@ -20,7 +20,11 @@ export async function oracle(
   let last: UIMessage | undefined;
   const failures: unknown[] = [];
   const onError = (error: unknown) => void failures.push(error);
-  for await (const snapshot of readUIMessageStream({ message: structuredClone(message), stream, onError })) {
+  for await (const snapshot of readUIMessageStream({
+    message: structuredClone(message),
+    stream,
+    onError,
+  })) {
     last = snapshot;
   }
   const reported = chunks.filter((chunk) => chunk.type === "error").length;
@@ -30,7 +34,11 @@ export async function oracle(
 }
 
 /** Sends chunks through the codec and the log. */
-export function encodeInto(session: TestSession, chunks: readonly UIMessageChunk[], attempt = 1): void {
+export function encodeInto(
+  session: TestSession,
+  chunks: readonly UIMessageChunk[],
+  attempt = 1,
+): void {
   const encoder = createEncoder({ runId: session.runId, attempt });
   for (const chunk of chunks) session.append(encoder.encode(chunk));
 }

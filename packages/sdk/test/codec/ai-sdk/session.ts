@@ -47,9 +47,7 @@ export function testSession(options: { tools?: ToolDeclaration[] } = {}): TestSe
     draft.emit(
       { actor, now: AT },
       event,
-      actor === "agent"
-        ? { runId, attempt, ...(round !== undefined && { round }) }
-        : { runId },
+      actor === "agent" ? { runId, attempt, ...(round !== undefined && { round }) } : { runId },
     );
   const emitRun = (event: Event) => draft.emit({ actor: "server", now: AT }, event, { runId });
 
@@ -104,7 +102,13 @@ export function testSession(options: { tools?: ToolDeclaration[] } = {}): TestSe
         return emit({ type: "call.invalid", callId: item.callId, error: item.error });
       case "call.ask": {
         const { type: _, approvalId = "minted", ...asked } = item;
-        return emit({ type: "call.approval_requested", approvalId, by: "agent", digest: "", ...asked });
+        return emit({
+          type: "call.approval_requested",
+          approvalId,
+          by: "agent",
+          digest: "",
+          ...asked,
+        });
       }
       case "call.progress": {
         const { claimId: _, ...progressed } = item;
@@ -160,10 +164,7 @@ export function testSession(options: { tools?: ToolDeclaration[] } = {}): TestSe
       if (!call) throw new Error(`Nothing waits for a decision "${approvalId}".`);
       const callId = call.id;
       const because = reason === undefined ? {} : { reason };
-      emit(
-        { type: "call.decided", callId, approvalId, approved, digest: "", ...because },
-        "alice",
-      );
+      emit({ type: "call.decided", callId, approvalId, approved, digest: "", ...because }, "alice");
       if (approved && call.status === "gated") emit({ type: "call.opened", callId }, "alice");
     },
     emit,
