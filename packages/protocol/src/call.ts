@@ -45,6 +45,8 @@ export type Answer =
 /** One tool call: proposed by an agent, disposed of once. */
 export interface Call {
   readonly id: string;
+  /** The id its provider used, where the session had one like it already. */
+  readonly providerId?: string;
   readonly runId: string;
   readonly attempt: number;
   /** The round it was proposed in; absent for a call before its attempt's first round. */
@@ -86,6 +88,8 @@ export interface Call {
   readonly answer?: CallAnswer;
   readonly settledAt?: number;
   readonly settledBy?: string;
+  /** Its round was taken back: the call stays on the record and leaves the history. */
+  readonly withdrawn?: boolean;
   readonly metadata?: Metadata;
   /** In log order; each with its actor and time. */
   readonly history: readonly CallMoment[];

@@ -19,7 +19,7 @@ export type CallResult =
 
 /** @param options.forRun the run whose next attempt reads the history; no run, no `approved`. */
 export function resultOf(call: Call, options: { readonly forRun?: string } = {}): CallResult {
-  if (call.outcome === "superseded") return { kind: "withdrawn" };
+  if (call.withdrawn || call.outcome === "superseded") return { kind: "withdrawn" };
   if (call.answer) {
     return {
       kind: "answer",

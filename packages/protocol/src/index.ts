@@ -28,8 +28,19 @@ export type {
   RunAppend,
   Verdict,
 } from "./command.ts";
+export { canonical, canonicalArguments } from "./canonical.ts";
+export { CALL_TABLE } from "./call-table.ts";
+export type { CallMove, CallTrigger } from "./call-table.ts";
 export { createDraft } from "./decide/draft.ts";
 export type { Author, Draft, Sealed, TouchedRow } from "./decide/draft.ts";
+export type { Actor, Env } from "./decide/env.ts";
+export { decide } from "./decide/index.ts";
+export type { Ruling } from "./decide/ruling.ts";
+export { createSession } from "./decide/session.ts";
+export { startRun } from "./decide/start.ts";
+export type { Start } from "./decide/start.ts";
+export { decideTimer, MAX_LOSSES } from "./decide/timer.ts";
+export type { Timer } from "./decide/timer.ts";
 export type { Entry, Frame, Scope } from "./entry.ts";
 export { ERROR_CODES, HoldfastError, reject } from "./errors.ts";
 export type { ErrorCode, Rejection } from "./errors.ts";
@@ -49,6 +60,7 @@ export type {
 export { argumentsForModel, resultOf } from "./history.ts";
 export type { CallResult } from "./history.ts";
 export type { EventItem, Item, RoundItem, TextItem } from "./item.ts";
+export type { Journal } from "./journal.ts";
 export type { Json, Metadata } from "./json.ts";
 export { mergeMetadata } from "./metadata.ts";
 export { parseOffset, toOffset } from "./offset.ts";
@@ -58,6 +70,8 @@ export type { Policy } from "./policy.ts";
 export type { Changes, RowKind } from "./reduce/changes.ts";
 export { appendDelta } from "./reduce/content.ts";
 export { reduce, reduceAll } from "./reduce/index.ts";
+export { RUN_TABLE } from "./run-table.ts";
+export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
 export type { MessageNode, Run, RunStatus } from "./run.ts";
 export { callsOf, emptyState, fromRows, partsOf, producerKey, tipOf, toRows } from "./state.ts";
 export type {
@@ -71,3 +85,7 @@ export type {
 } from "./state.ts";
 export type { ToolDeclaration } from "./tool.ts";
 export { pathTo } from "./tree.ts";
+export { createViewCache, isCall, viewOf } from "./view.ts";
+export type { MessageView, RunView, ViewCache, ViewNode, ViewPart } from "./view.ts";
+export { waitingFor, waitingOf } from "./waiting.ts";
+export type { Waiting } from "./waiting.ts";

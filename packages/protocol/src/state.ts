@@ -1,5 +1,6 @@
 import type { Call } from "./call.ts";
 import type { Item } from "./item.ts";
+import { createJournal, type Journal } from "./journal.ts";
 import type { Metadata } from "./json.ts";
 import type { Offset } from "./offset.ts";
 import { DEFAULT_POLICY, type Policy } from "./policy.ts";
@@ -47,8 +48,8 @@ export interface Producer {
   readonly seq: number;
 }
 
-export function producerKey(runId: string, producer: string): string {
-  return `${runId}/${producer}`;
+export function producerKey(of: Omit<Producer, "seq">): string {
+  return `${of.runId}/${of.attempt}/${of.producer}`;
 }
 
 /** Derived from the rows alone; neither stored nor sent. */
@@ -57,8 +58,14 @@ export interface StateIndex {
   readonly nodes: string[];
   /** Runs that have not ended. */
   readonly live: Set<string>;
+  /** The newest call of each id its provider used again; what an agent's events under that id mean. */
+  readonly aliases: Map<string, string>;
   /** A run's items and calls, in log order. */
   readonly parts: Map<string, Part[]>;
+  /** Messages and runs that changed, for what is derived from the state and kept. */
+  readonly journal: Journal;
+  /** Goes up whenever a call changes. */
+  callRevision: number;
 }
 
 /** A reference to one piece of a run's content. */
@@ -82,7 +89,14 @@ export function emptyState(head: Offset, session: { id: string; createdAt: numbe
     runs: new Map(),
     items: new Map(),
     calls: new Map(),
-    index: { nodes: [], live: new Set(), parts: new Map() },
+    index: {
+      nodes: [],
+      live: new Set(),
+      aliases: new Map(),
+      parts: new Map(),
+      journal: createJournal(),
+      callRevision: 0,
+    },
     producers: new Map(),
   };
 }
@@ -113,7 +127,11 @@ export function fromRows(head: Offset, rows: StateRows): SessionState {
       part: { kind: "call", id: call.id, offset: call.offset } as const,
     })),
   ].sort((a, b) => compareOffsets(a.part.offset, b.part.offset));
-  for (const { runId, part } of parts) partsOf(state, runId).push(part);
+  for (const { runId, part } of parts) {
+    partsOf(state, runId).push(part);
+    const providerId = part.kind === "call" ? state.calls.get(part.id)?.providerId : undefined;
+    if (providerId !== undefined) state.index.aliases.set(providerId, part.id);
+  }
   return state;
 }
 

@@ -70,7 +70,7 @@ export function createDraft(state: SessionState, epoch: string, seq: number): Dr
       entries.push(entry);
     },
     note(producer) {
-      const key = producerKey(producer.runId, producer.producer);
+      const key = producerKey(producer);
       state.producers.set(key, producer);
       touch("producer", key);
     },

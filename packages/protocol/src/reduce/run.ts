@@ -2,8 +2,8 @@ import type { Entry } from "../entry.ts";
 import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
 import type { Run } from "../run.ts";
-import { partsOf, type SessionState } from "../state.ts";
-import { dropParts, putItem, putRun, type Changes } from "./changes.ts";
+import { callsOf, partsOf, type SessionState } from "../state.ts";
+import { dropParts, putCall, putItem, putRun, type Changes } from "./changes.ts";
 
 export function reduceRun(state: SessionState, entry: Entry, changes: Changes): void {
   const { event } = entry;
@@ -89,6 +89,9 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
     }
     case "round.superseded":
       dropParts(state, runId, itemsOfRound(state, runId, event.round), changes);
+      for (const call of callsOf(state, runId)) {
+        if (call.round === event.round) putCall(state, { ...call, withdrawn: true }, changes);
+      }
       return put({ ...run, openRounds: run.openRounds.filter((it) => it !== event.round) });
     default:
       return;

@@ -1,0 +1,211 @@
+import { CALL_TABLE } from "../call-table.ts";
+import type { Call } from "../call.ts";
+import type { AgentItem } from "../command.ts";
+import type { Scope } from "../entry.ts";
+import type { EventOf } from "../events.ts";
+import { omit } from "../omit.ts";
+import { hintsOf } from "../reduce/content.ts";
+import type { Run } from "../run.ts";
+import {
+  checkArguments,
+  findCall,
+  refuseMove,
+  replayOf,
+  requestApproval,
+  settleCall,
+  unknownCall,
+} from "./call.ts";
+import type { Draft } from "./draft.ts";
+import type { Env } from "./env.ts";
+import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+
+type Item<T extends AgentItem["type"]> = Extract<AgentItem, { type: T }>;
+
+/** The session's id for the id an attempt uses: its newest call under it. */
+export function toSessionId(draft: Draft, runId: string, callId: string): string {
+  const alias = draft.state.index.aliases.get(callId);
+  return alias !== undefined && draft.state.calls.get(alias)?.runId === runId ? alias : callId;
+}
+
+/** Proposes a call, reopens one with further arguments, or gives a used id's new call an id of the session's own. */
+export function startCall(
+  draft: Draft,
+  env: Env,
+  run: Run,
+  item: EventOf<"TOOL_CALL_START">,
+  scope: Scope,
+): Ruling {
+  const known = draft.state.calls.get(toSessionId(draft, run.id, item.toolCallId));
+  if (!known) {
+    record(draft, env, item, scope);
+    return APPLIED;
+  }
+  const move = CALL_TABLE.start[known.status];
+  if (move === "sequence_violation" && known.runId === run.id) {
+    return refuse(
+      "sequence_violation",
+      `TOOL_CALL_START for call ${item.toolCallId}, which is open already: end it first.`,
+    );
+  }
+  const same =
+    known.runId === run.id && known.round === scope.round && known.name === item.toolCallName;
+  if (same && (move === "reopen" || (move === "reopen_implicit" && known.claim?.implicit))) {
+    record(draft, env, { ...item, toolCallId: known.id }, scope);
+    return APPLIED;
+  }
+  const toolCallId = scopedId(item.toolCallId, env);
+  const metadata = {
+    ...item.metadata,
+    holdfast: { ...hintsOf(item.metadata), providerCallId: item.toolCallId },
+  };
+  record(draft, env, { ...item, toolCallId, metadata }, scope);
+  return APPLIED;
+}
+
+/** An id within `[A-Za-z0-9_-]{1,64}` that still shows where it came from. */
+function scopedId(providerId: string, env: Env): string {
+  const suffix = env.newId("call").replaceAll(/[^A-Za-z0-9_-]/g, "_");
+  return `${providerId.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 63 - suffix.length)}_${suffix}`;
+}
+
+/** Further arguments of an open call, or their end, where they are checked. */
+export function endArguments(
+  draft: Draft,
+  env: Env,
+  run: Run,
+  item: EventOf<"TOOL_CALL_ARGS"> | EventOf<"TOOL_CALL_END">,
+  scope: Scope,
+): Ruling {
+  const toolCallId = toSessionId(draft, run.id, item.toolCallId);
+  const call = draft.state.calls.get(toolCallId);
+  if (!call) return unknownCall(toolCallId, draft.state);
+  const move =
+    call.runId === run.id
+      ? CALL_TABLE[item.type === "TOOL_CALL_ARGS" ? "arguments" : "end"][call.status]
+      : "sequence_violation";
+  if (move === "call_settled") return refuseMove(move, call);
+  if (move === "sequence_violation") {
+    return refuse(
+      "sequence_violation",
+      `${item.type} for call ${call.id}, which is ${call.status}: start it again first.`,
+    );
+  }
+  record(draft, env, toolCallId === item.toolCallId ? item : { ...item, toolCallId }, scope);
+  if (move === "end") endCall(draft, env, run, call.id, scope);
+  return APPLIED;
+}
+
+function endCall(draft: Draft, env: Env, run: Run, callId: string, scope: Scope): void {
+  const call = draft.state.calls.get(callId);
+  if (!call) return;
+  const replayed = replayOf(draft.state, call);
+  if (replayed)
+    return record(draft, env, { type: "call.replayed", callId, of: replayed.id }, scope);
+  if (run.toolsComplete && !call.tool && call.executor !== "provider") {
+    const message = `There is no tool called ${call.name}.`;
+    return settleCall(
+      draft,
+      env,
+      call,
+      { outcome: "error", reason: "unknown_tool", message },
+      scope,
+    );
+  }
+  const invalid = refusedArguments(call, env);
+  if (invalid) record(draft, env, { type: "call.invalid", callId, error: invalid }, scope);
+  if (!run.claims && call.executor !== "client") {
+    record(
+      draft,
+      env,
+      { type: "call.claimed", callId, claimId: env.newId("claim"), implicit: true },
+      scope,
+    );
+  }
+}
+
+/** What a client's tool is not to be given. An agent's framework checks its own tools; the server sees that they are JSON. */
+function refusedArguments(call: Call, env: Env) {
+  if (call.executor === "provider") return undefined;
+  return checkArguments(
+    call.executor === "client" ? call : omit(call, "tool"),
+    call.arguments,
+    env,
+  );
+}
+
+export function replaceArguments(
+  draft: Draft,
+  env: Env,
+  item: Item<"call.replace_arguments">,
+  scope: Scope,
+): Ruling {
+  return beforeEnd(draft, env, item.callId, (call) =>
+    record(
+      draft,
+      env,
+      { type: "call.arguments_replaced", callId: call.id, arguments: item.arguments },
+      scope,
+    ),
+  );
+}
+
+function beforeEnd(draft: Draft, env: Env, callId: string, act: (call: Call) => void): Ruling {
+  const call = findCall(draft.state, callId, env);
+  if (!call) return unknownCall(callId, draft.state);
+  if (call.status === "settled") return refuseMove("call_settled", call);
+  if (call.status !== "streaming") {
+    return refuse(
+      "sequence_violation",
+      `The arguments of call ${call.id} are complete: replace them before TOOL_CALL_END.`,
+    );
+  }
+  act(call);
+  return APPLIED;
+}
+
+/** The framework's word that the arguments cannot be used: the call settles so when its round closes. */
+export function invalidateCall(
+  draft: Draft,
+  env: Env,
+  item: Item<"call.invalidate">,
+  scope: Scope,
+): Ruling {
+  return whileProposed(draft, env, item.callId, (call) =>
+    record(draft, env, { type: "call.invalid", callId: call.id, error: item.error }, scope),
+  );
+}
+
+/** The agent wants a decision: the call is gated when its round closes. */
+export function askForCall(draft: Draft, env: Env, item: Item<"call.ask">, scope: Scope): Ruling {
+  const { type: _, callId, ...ask } = item;
+  return whileProposed(draft, env, callId, (call) =>
+    requestApproval(draft, env, call, { by: "agent", ...ask }, scope),
+  );
+}
+
+function whileProposed(draft: Draft, env: Env, callId: string, act: (call: Call) => void): Ruling {
+  const call = findCall(draft.state, callId, env);
+  if (!call) return unknownCall(callId, draft.state);
+  if (call.status === "settled") return refuseMove("call_settled", call);
+  if (call.status === "streaming") return refuseMove("not_ready", call);
+  if (call.status !== "ended") {
+    return refuse(
+      "sequence_violation",
+      `Call ${call.id} is ${call.status}: that must be said before its round closes.`,
+    );
+  }
+  act(call);
+  return APPLIED;
+}
+
+export function annotateCall(
+  draft: Draft,
+  env: Env,
+  item: Item<"call.annotate">,
+  scope: Scope,
+): Ruling {
+  const call = findCall(draft.state, item.callId, env);
+  if (!call) return unknownCall(item.callId, draft.state);
+  record(draft, env, { type: "call.annotated", callId: call.id, metadata: item.metadata }, scope);
+  return APPLIED;
+}

@@ -1,0 +1,126 @@
+import type { AgentItem, RunAppend, Verdict } from "../command.ts";
+import type { Scope } from "../entry.ts";
+import { answerCall } from "./answer.ts";
+import {
+  annotateCall,
+  askForCall,
+  endArguments,
+  invalidateCall,
+  replaceArguments,
+  startCall,
+} from "./append-call.ts";
+import { progressCall } from "./claim.ts";
+import type { Draft } from "./draft.ts";
+import type { Env } from "./env.ts";
+import { fence } from "./fence.ts";
+import { refuseWithdraw, closeRound, supersedeRound } from "./round.ts";
+import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+
+type Skipped = NonNullable<Verdict["skipped"]>[number];
+
+/**
+ * Takes a batch of an attempt's items, in order. The batch is fenced as a whole; an item that is refused is skipped
+ * and named in the verdict, the others stand (SPEC 6.4).
+ */
+export function append(draft: Draft, command: RunAppend, env: Env): Ruling {
+  const fenced = fence(draft.state, command, "append", env);
+  if (!("run" in fenced)) return fenced;
+  const { runId, attempt, producer, seq, items } = command;
+  draft.note({ runId, attempt, producer, seq });
+  let skipped: Skipped[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index];
+    const error = item && appendItem(draft, env, item, { runId, attempt }).error;
+    if (error) (skipped ??= []).push({ index, error });
+  }
+  return skipped ? { skipped } : APPLIED;
+}
+
+function appendItem(
+  draft: Draft,
+  env: Env,
+  item: AgentItem,
+  attempt: Scope & { runId: string },
+): Ruling {
+  const run = draft.state.runs.get(attempt.runId);
+  if (!run) return APPLIED;
+  const round = run.openRounds.at(-1);
+  const scope = round === undefined ? attempt : { ...attempt, round };
+  switch (item.type) {
+    case "TEXT_MESSAGE_CONTENT":
+    case "REASONING_MESSAGE_CONTENT":
+    case "TEXT_MESSAGE_END":
+    case "REASONING_MESSAGE_END": {
+      const open = draft.state.items.get(item.messageId);
+      if (
+        (open?.kind !== "text" && open?.kind !== "reasoning") ||
+        open.status !== "open" ||
+        open.runId !== run.id
+      ) {
+        return refuse(
+          "sequence_violation",
+          `${item.type} for message ${item.messageId}, which is not open: start it first.`,
+        );
+      }
+      record(draft, env, item, scope);
+      return APPLIED;
+    }
+    case "TEXT_MESSAGE_START":
+    case "REASONING_MESSAGE_START": {
+      const known = draft.state.items.get(item.messageId);
+      if (
+        known &&
+        (known.runId !== run.id ||
+          known.kind === "event" ||
+          known.kind === "round" ||
+          known.status === "open")
+      ) {
+        return refuse(
+          "sequence_violation",
+          `${item.type} for message ${item.messageId}, which is there already: give each message an id of its own.`,
+        );
+      }
+      record(draft, env, item, scope);
+      return APPLIED;
+    }
+    case "TOOL_CALL_START":
+      return startCall(draft, env, run, item, scope);
+    case "TOOL_CALL_ARGS":
+    case "TOOL_CALL_END":
+      return endArguments(draft, env, run, item, scope);
+    case "round.open": {
+      if (round !== undefined) closeRound(draft, env, run, round, attempt);
+      const opened = run.round + 1;
+      record(draft, env, { type: "round.opened", round: opened }, { ...attempt, round: opened });
+      return APPLIED;
+    }
+    case "round.close":
+      if (round !== undefined) closeRound(draft, env, run, round, attempt);
+      return APPLIED;
+    case "round.withdraw": {
+      if (round === undefined) return APPLIED;
+      const refused = refuseWithdraw(draft, run, round);
+      if (refused) return refused;
+      supersedeRound(draft, env, run, round, item.reason ?? "withdrawn", attempt);
+      return APPLIED;
+    }
+    case "run.annotate":
+      record(draft, env, { type: "run.annotated", metadata: item.metadata }, attempt);
+      return APPLIED;
+    case "call.annotate":
+      return annotateCall(draft, env, item, scope);
+    case "call.replace_arguments":
+      return replaceArguments(draft, env, item, scope);
+    case "call.invalidate":
+      return invalidateCall(draft, env, item, scope);
+    case "call.ask":
+      return askForCall(draft, env, item, scope);
+    case "call.progress":
+      return progressCall(draft, item, env);
+    case "call.answer":
+      return answerCall(draft, item, env);
+    default:
+      record(draft, env, item, scope);
+      return APPLIED;
+  }
+}

@@ -1,0 +1,233 @@
+import { canonicalArguments } from "../canonical.ts";
+import { CALL_TABLE } from "../call-table.ts";
+import type { Call, CallOutcome, SettleReason } from "../call.ts";
+import type { Scope } from "../entry.ts";
+import type { CallEvent, InvalidArguments } from "../events.ts";
+import type { SessionState } from "../state.ts";
+import type { Draft } from "./draft.ts";
+import type { Env } from "./env.ts";
+import { record, refuse, type Ruling } from "./ruling.ts";
+
+/** The call a command means: an attempt may use the id its provider gave. */
+export function findCall(state: SessionState, callId: string, env: Env): Call | undefined {
+  const runId = env.actor.attempt?.runId;
+  if (runId !== undefined) {
+    const alias = state.calls.get(state.index.aliases.get(callId) ?? "");
+    if (alias?.runId === runId) return alias;
+  }
+  return state.calls.get(callId);
+}
+
+export function unknownCall(callId: string, state: SessionState): Ruling {
+  const pending: string[] = [];
+  for (const runId of state.index.live) {
+    for (const part of state.index.parts.get(runId) ?? []) {
+      const call = part.kind === "call" ? state.calls.get(part.id) : undefined;
+      if (call && call.status !== "settled") pending.push(call.id);
+    }
+  }
+  return refuse(
+    "unknown_call",
+    `This session has no call ${callId}: read its state for the calls that are pending.`,
+    {
+      pending,
+    },
+  );
+}
+
+/** Which side of the call the command comes from. */
+export function sideOf(call: Call, env: Env): "client" | "agent" {
+  return env.actor.attempt?.runId === call.runId ? "agent" : "client";
+}
+
+/** Whether the command comes from the side that executes the call. */
+export function isExecutor(call: Call, env: Env): boolean {
+  return (call.executor === "client") === (sideOf(call, env) === "client");
+}
+
+/** Whether a person will have to decide before the call may run. */
+export function needsDecision(call: Call): boolean {
+  if (call.approval) return call.approval.decision === undefined;
+  if (call.executor === "provider" || !call.tool) return false;
+  return (
+    call.tool.approval === "always" ||
+    (call.tool.approval === undefined && call.tool.sideEffects === true)
+  );
+}
+
+/** Refuses an attempt that is not the run's current one. */
+export function refuseFenced(state: SessionState, call: Call, env: Env): Ruling | undefined {
+  const mine = env.actor.attempt?.attempt;
+  const run = state.runs.get(call.runId);
+  if (run?.status === "active" && run.attempt === mine) return undefined;
+  return refuse(
+    "attempt_fenced",
+    `Attempt ${mine} of run ${call.runId} is over: claim work again.`,
+    {
+      attempt: run?.attempt,
+    },
+  );
+}
+
+/** The words of every refusal that a cell of the call table names by its code alone. */
+export function refuseMove(
+  code: "not_ready" | "approval_required" | "call_settled" | "not_claimed",
+  call: Call,
+): Ruling {
+  switch (code) {
+    case "not_ready":
+      return refuse(
+        code,
+        `Call ${call.id} is still ${call.status}: wait until its arguments are complete and its round is closed.`,
+      );
+    case "approval_required":
+      return refuse(code, `Call ${call.id} waits for a decision: approve or deny it first.`, {
+        ...(call.approval && { approvalId: call.approval.id, digest: call.approval.digest }),
+      });
+    case "not_claimed":
+      return refuse(code, `Call ${call.id} is ${call.status} and nobody holds it: claim it first.`);
+    case "call_settled":
+      return refuse(
+        code,
+        `Call ${call.id} ended ${call.outcome}${call.reason ? ` (${call.reason})` : ""}: nothing more can change it.`,
+        {
+          outcome: call.outcome,
+          ...(call.reason !== undefined && { reason: call.reason }),
+          settledAt: call.settledAt,
+          settledBy: call.settledBy,
+        },
+      );
+  }
+}
+
+export function notExecutor(call: Call): Ruling {
+  const who = call.executor === "client" ? "a client" : "its agent";
+  return refuse(
+    "not_executor",
+    `Call ${call.id} (${call.name}) is executed by ${who}: only that side claims and answers it.`,
+  );
+}
+
+/** Settles a call other than by an answer. The scope says whose doing it is: an attempt's own is no news to it. */
+export function settleCall(
+  draft: Draft,
+  env: Env,
+  call: Call,
+  end: {
+    readonly outcome: Exclude<CallOutcome, "ok" | "denied">;
+    readonly reason: SettleReason;
+    readonly message?: string;
+  },
+  scope: Scope = { runId: call.runId },
+): void {
+  record(draft, env, { type: "call.settled", callId: call.id, ...end }, scope);
+}
+
+/** What happens to a call when no more arguments can come: the `close` and `truncate` moves. */
+export function closeCall(draft: Draft, env: Env, call: Call, scope: Scope): void {
+  const move = CALL_TABLE.round_close[call.status];
+  if (move === "truncate") {
+    return settleCall(
+      draft,
+      env,
+      call,
+      {
+        outcome: "error",
+        reason: "truncated",
+        message: "The arguments broke off before they were complete.",
+      },
+      scope,
+    );
+  }
+  if (move !== "close") return;
+  if (
+    call.invalid &&
+    call.executor !== "provider" &&
+    draft.state.session.policy.invalidArguments === "answer"
+  ) {
+    return settleCall(
+      draft,
+      env,
+      call,
+      { outcome: "error", reason: "invalid_arguments", message: call.invalid.message },
+      scope,
+    );
+  }
+  if (needsDecision(call)) {
+    if (!call.approval) requestApproval(draft, env, call, { by: "policy" }, scope);
+    return record(draft, env, { type: "call.gated", callId: call.id }, scope);
+  }
+  openCall(draft, env, call, scope);
+}
+
+/** Asks for a decision upon the call's arguments as they are. */
+export function requestApproval(
+  draft: Draft,
+  env: Env,
+  call: Call,
+  ask: Pick<
+    Extract<CallEvent, { type: "call.approval_requested" }>,
+    "by" | "reason" | "signed" | "metadata"
+  > & {
+    readonly approvalId?: string;
+  },
+  scope: Scope,
+): void {
+  const { approvalId = env.newId("approval"), ...rest } = ask;
+  const lasts = call.tool?.approvalMs;
+  record(
+    draft,
+    env,
+    {
+      type: "call.approval_requested",
+      callId: call.id,
+      approvalId,
+      digest: env.digest(call.arguments),
+      ...(lasts !== undefined && { expiresAt: env.now + lasts }),
+      ...rest,
+    },
+    scope,
+  );
+}
+
+/** The call may be executed from here on; its deadline begins. */
+export function openCall(draft: Draft, env: Env, call: Call, scope: Scope): void {
+  const lasts = call.tool?.deadlineMs;
+  record(
+    draft,
+    env,
+    {
+      type: "call.opened",
+      callId: call.id,
+      ...(lasts !== undefined && { deadlineAt: env.now + lasts }),
+    },
+    scope,
+  );
+}
+
+/** Why arguments cannot be handed to an executor as they are, or undefined. */
+export function checkArguments(call: Call, text: string, env: Env): InvalidArguments | undefined {
+  if (call.argumentsEncoding === "text") return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text.trim() === "" ? "{}" : text);
+  } catch (cause) {
+    return {
+      message: `The arguments are not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
+    };
+  }
+  return call.tool && env.validate(call.tool, value);
+}
+
+/** The settled call that `call` only repeats: same run, name and arguments under one provider id. */
+export function replayOf(state: SessionState, call: Call): Call | undefined {
+  if (call.providerId === undefined) return undefined;
+  const args = canonicalArguments(call.arguments);
+  for (const part of state.index.parts.get(call.runId) ?? []) {
+    const other = part.kind === "call" ? state.calls.get(part.id) : undefined;
+    if (!other || other.id === call.id || other.status !== "settled") continue;
+    if ((other.providerId ?? other.id) !== call.providerId || other.name !== call.name) continue;
+    if (canonicalArguments(other.arguments) === args) return other;
+  }
+  return undefined;
+}

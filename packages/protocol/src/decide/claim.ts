@@ -1,0 +1,195 @@
+import { CALL_TABLE } from "../call-table.ts";
+import type { Call } from "../call.ts";
+import type { CallProgress, CommandBody } from "../command.ts";
+import type { Scope } from "../entry.ts";
+import type { Draft } from "./draft.ts";
+import {
+  findCall,
+  isExecutor,
+  needsDecision,
+  notExecutor,
+  refuseFenced,
+  refuseMove,
+  sideOf,
+  unknownCall,
+} from "./call.ts";
+import type { Env } from "./env.ts";
+import { passBarrier } from "./next.ts";
+import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+
+type ClaimCommand<T extends string> = Extract<CommandBody, { type: T }>;
+
+/** Grants the right to execute a call to one holder at a time. */
+export function claimCall(draft: Draft, command: ClaimCommand<"call.claim">, env: Env): Ruling {
+  const call = findCall(draft.state, command.callId, env);
+  if (!call) return unknownCall(command.callId, draft.state);
+  if (call.status === "settled") return refuseMove("call_settled", call);
+  if (!isExecutor(call, env)) return notExecutor(call);
+  const side = sideOf(call, env);
+  if (side === "agent") {
+    const fenced = refuseFenced(draft.state, call, env);
+    if (fenced) return fenced;
+  }
+  switch (CALL_TABLE[`claim:${side}`][call.status]) {
+    case "claim_ungated":
+      if (needsDecision(call)) return refuseMove("approval_required", call);
+      return grant(draft, call, command, env);
+    case "claim":
+      return grant(draft, call, command, env);
+    case "held":
+      // The same attempt asks again where its verdict was lost; people on two devices share a principal, so a
+      // client's own claim is recognised by its command id alone.
+      if (
+        side === "agent" &&
+        call.claim &&
+        !call.claim.implicit &&
+        call.attempt === env.actor.attempt?.attempt &&
+        call.claim.by === env.actor.principal
+      ) {
+        return { claimId: call.claim.id, repeated: true };
+      }
+      return claimHeld(call);
+    case "approval_required":
+      return refuseMove("approval_required", call);
+    default:
+      return refuseMove("not_ready", call);
+  }
+}
+
+function grant(draft: Draft, call: Call, command: ClaimCommand<"call.claim">, env: Env): Ruling {
+  if (call.manual && !command.force) {
+    return refuse(
+      "retry_unsafe",
+      `Call ${call.id} was claimed before and its holder was lost: it may have run. Claim it with force, answer it, or cancel it.`,
+    );
+  }
+  const claimId = env.newId("claim");
+  record(
+    draft,
+    env,
+    { type: "call.claimed", callId: call.id, claimId, ...(command.force && { forced: true }) },
+    scopeOf(call, env),
+  );
+  return { claimId };
+}
+
+/** A holder's word that it is still at work. Its lease is the engine's to extend; nothing is recorded. */
+export function renewCall(draft: Draft, command: ClaimCommand<"call.renew">, env: Env): Ruling {
+  const call = findCall(draft.state, command.callId, env);
+  if (!call) return unknownCall(command.callId, draft.state);
+  return refuseUnlessHeld(call, command.claimId, "renew", env) ?? APPLIED;
+}
+
+/** A holder's word that nothing ran: the call is open again, even one that is not safe to retry. */
+export function releaseCall(draft: Draft, command: ClaimCommand<"call.release">, env: Env): Ruling {
+  const call = findCall(draft.state, command.callId, env);
+  if (!call) return unknownCall(command.callId, draft.state);
+  const refused = refuseUnlessHeld(call, command.claimId, "release", env);
+  if (refused) return refused;
+  record(
+    draft,
+    env,
+    {
+      type: "call.released",
+      callId: call.id,
+      claimId: command.claimId,
+      reason: "released",
+      status: releasedTo(draft, call),
+    },
+    scopeOf(call, env),
+  );
+  passBarrier(draft, env, call.runId);
+  return APPLIED;
+}
+
+/** Where a call goes when its claim ends: back to `ended` while its round is open. */
+export function releasedTo(draft: Draft, call: Call): "open" | "ended" {
+  const open = draft.state.runs.get(call.runId)?.openRounds ?? [];
+  return call.round !== undefined && open.includes(call.round) ? "ended" : "open";
+}
+
+/** How far the execution is; replaces what was reported before. */
+export function progressCall(draft: Draft, command: CallProgress, env: Env): Ruling {
+  const call = findCall(draft.state, command.callId, env);
+  if (!call) return unknownCall(command.callId, draft.state);
+  if (call.status === "settled") return refuseMove("call_settled", call);
+  if (!isExecutor(call, env)) return notExecutor(call);
+  switch (CALL_TABLE.progress[call.status]) {
+    case "renew": {
+      const refused = call.claim?.implicit
+        ? undefined
+        : refuseUnlessHeld(call, command.claimId, "renew", env);
+      if (refused) return refused;
+      break;
+    }
+    case "keep":
+      break;
+    case "approval_required":
+      return refuseMove("approval_required", call);
+    default:
+      return refuseMove("not_ready", call);
+  }
+  const { progress, metadata } = command;
+  record(
+    draft,
+    env,
+    { type: "call.progressed", callId: call.id, progress, ...(metadata && { metadata }) },
+    scopeOf(call, env),
+  );
+  return APPLIED;
+}
+
+/** The refusals of a command that only the holder of a claim may give. */
+export function refuseUnlessHeld(
+  call: Call,
+  claimId: string | undefined,
+  trigger: "renew" | "release",
+  env: Env,
+): Ruling | undefined {
+  switch (CALL_TABLE[trigger][call.status]) {
+    case "call_settled":
+      return refuseMove("call_settled", call);
+    case "renew":
+    case "release":
+      if (
+        call.claim?.id === claimId &&
+        !call.claim?.implicit &&
+        (sideOf(call, env) === "agent" || call.claim?.by === env.actor.principal)
+      )
+        return undefined;
+      return heldBefore(call, claimId) ? claimLost(call) : claimHeld(call);
+    default:
+      return heldBefore(call, claimId) ? claimLost(call) : refuseMove("not_claimed", call);
+  }
+}
+
+export function heldBefore(call: Call, claimId: string | undefined): boolean {
+  return claimId !== undefined && (call.pastClaims?.includes(claimId) ?? false);
+}
+
+export function claimHeld(call: Call): Ruling {
+  return refuse(
+    "claim_held",
+    `Call ${call.id} is held by ${call.claim?.by ?? "its attempt"}: wait for its answer.`,
+    {
+      by: call.claim?.by,
+      since: call.claim?.at,
+    },
+  );
+}
+
+export function claimLost(call: Call): Ruling {
+  return refuse(
+    "claim_lost",
+    `Your claim on call ${call.id} ended and the call is ${call.status} now: stop, and claim it again if it is open.`,
+    {
+      status: call.status,
+    },
+  );
+}
+
+/** The scope of what a command does to a call: the attempt's own on the agent's side. */
+export function scopeOf(call: Call, env: Env): Scope {
+  const { attempt } = env.actor;
+  return { runId: call.runId, ...(attempt?.runId === call.runId && { attempt: attempt.attempt }) };
+}

@@ -1,0 +1,23 @@
+import type { InvalidArguments } from "../events.ts";
+import type { ToolDeclaration } from "../tool.ts";
+
+/** Who commands, verified by the server. */
+export interface Actor {
+  /** `user:<name>`, `agent:<name>` or `server`. */
+  readonly principal: string;
+  /** The attempt whose token it carries: what makes it the agent's side. */
+  readonly attempt?: { readonly runId: string; readonly attempt: number };
+}
+
+/** Everything a decision needs beside state and command, so that deciding stays free of clock, chance and I/O. */
+export interface Env {
+  /** Unix milliseconds, the storage's clock. */
+  readonly now: number;
+  readonly actor: Actor;
+  /** A new id, unique in the session. */
+  newId(kind: "run" | "wake" | "claim" | "approval" | "message" | "call"): string;
+  /** SHA-256, hex, of the UTF-8 text. */
+  digest(text: string): string;
+  /** Checks parsed arguments against the tool's schema; undefined when they are fine or there is none. */
+  validate(tool: ToolDeclaration, value: unknown): InvalidArguments | undefined;
+}

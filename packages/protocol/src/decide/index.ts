@@ -1,0 +1,63 @@
+import type { Command, Verdict } from "../command.ts";
+import { append } from "./append.ts";
+import { answerCall } from "./answer.ts";
+import { cancelCall, cancelRun } from "./cancel.ts";
+import { claimCall, progressCall, releaseCall, renewCall } from "./claim.ts";
+import { decideCall } from "./decision.ts";
+import type { Draft } from "./draft.ts";
+import type { Env } from "./env.ts";
+import { sendMessage } from "./message.ts";
+import { failRun, finishRun, heartbeat } from "./run.ts";
+import { APPLIED, type Ruling } from "./ruling.ts";
+import { advertiseTools, setPolicy } from "./session.ts";
+
+/**
+ * Decides one command against a session's state (SPEC 6): appends what follows to the draft, or refuses.
+ *
+ * A rejection leaves draft and state exactly as they were: every refusal comes before the first event. Deterministic
+ * given state, command and env.
+ */
+export function decide(draft: Draft, command: Command, env: Env): Verdict {
+  const { error, ...made } = rule(draft, command, env);
+  const offset = draft.state.head;
+  if (error) return { id: command.id, status: "rejected", offset, error };
+  return { id: command.id, status: "applied", offset, ...made };
+}
+
+function rule(draft: Draft, command: Command, env: Env): Ruling {
+  switch (command.type) {
+    case "run.append":
+      return append(draft, command, env);
+    case "run.heartbeat":
+      return heartbeat(draft, command, env);
+    case "run.finish":
+      return finishRun(draft, command, env);
+    case "run.fail":
+      return failRun(draft, command, env);
+    case "run.cancel":
+      return cancelRun(draft, command, env);
+    case "message.send":
+      return sendMessage(draft, command, env);
+    case "call.claim":
+      return claimCall(draft, command, env);
+    case "call.renew":
+      return renewCall(draft, command, env);
+    case "call.release":
+      return releaseCall(draft, command, env);
+    case "call.progress":
+      return progressCall(draft, command, env);
+    case "call.answer":
+      return answerCall(draft, command, env);
+    case "call.decide":
+      return decideCall(draft, command, env);
+    case "call.cancel":
+      return cancelCall(draft, command, env);
+    case "tools.advertise":
+      return advertiseTools(draft, command.tools, env);
+    case "policy.set":
+      return setPolicy(draft, command.policy, env);
+    default:
+      command satisfies never;
+      return APPLIED;
+  }
+}

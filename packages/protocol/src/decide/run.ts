@@ -1,0 +1,83 @@
+import { CALL_TABLE } from "../call-table.ts";
+import type { Call } from "../call.ts";
+import type { CommandBody } from "../command.ts";
+import type { Scope } from "../entry.ts";
+import type { Run } from "../run.ts";
+import { callsOf } from "../state.ts";
+import { closeCall, settleCall } from "./call.ts";
+import type { Draft } from "./draft.ts";
+import { closeItems, endRun } from "./end.ts";
+import type { Env } from "./env.ts";
+import { fence, refuseAttempt, unknownRun } from "./fence.ts";
+import { next } from "./next.ts";
+import { closeRound } from "./round.ts";
+import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+
+type RunCommand<T extends string> = Extract<CommandBody, { type: T }>;
+
+/** An attempt's word that it is at work. Its lease is the engine's to extend; nothing is recorded. */
+export function heartbeat(draft: Draft, command: RunCommand<"run.heartbeat">, env: Env): Ruling {
+  const run = draft.state.runs.get(command.runId);
+  if (!run) return unknownRun(command.runId);
+  if (env.actor.attempt?.runId !== run.id || env.actor.attempt.attempt !== command.attempt) {
+    return refuse(
+      "forbidden",
+      `Only the token of attempt ${command.attempt} of run ${run.id} renews it.`,
+    );
+  }
+  return refuseAttempt(run, command.attempt, "heartbeat") ?? APPLIED;
+}
+
+/** The agent is done for now; the server decides what that means (SPEC 5.3). */
+export function finishRun(draft: Draft, command: RunCommand<"run.finish">, env: Env): Ruling {
+  const fenced = fence(draft.state, command, "finish", env);
+  if (!("run" in fenced)) return fenced;
+  const { run } = fenced;
+  const scope = { runId: run.id, attempt: run.attempt };
+  draft.note({ runId: run.id, attempt: run.attempt, producer: command.producer, seq: command.seq });
+  for (const round of run.openRounds) closeRound(draft, env, run, round, scope);
+  closeItems(draft, env, run.id, scope);
+  for (const call of callsOf(draft.state, run.id)) finishCall(draft, env, run, call, scope);
+  record(draft, env, { type: "attempt.finished" }, scope);
+  next(draft, env, run.id, "finished");
+  return APPLIED;
+}
+
+function finishCall(draft: Draft, env: Env, run: Run, call: Call, scope: Scope): void {
+  closeCall(draft, env, call, scope);
+  const now = draft.state.calls.get(call.id) ?? call;
+  const move = CALL_TABLE.attempt_finishes[now.status];
+  const given = (now.openedAt ?? "") < (run.attemptOffset ?? "");
+  const unanswered =
+    (move === "finish_open" &&
+      now.executor !== "client" &&
+      (given || now.approval === undefined)) ||
+    (move === "finish_claimed" && now.claim?.implicit === true);
+  if (!unanswered) return;
+  settleCall(
+    draft,
+    env,
+    now,
+    {
+      outcome: "error",
+      reason: "unanswered",
+      message: "The agent ended without answering this call.",
+    },
+    scope,
+  );
+}
+
+/** The agent gives up: the run ends in error, its open calls are abandoned. */
+export function failRun(draft: Draft, command: RunCommand<"run.fail">, env: Env): Ruling {
+  const fenced = fence(draft.state, command, "fail", env);
+  if (!("run" in fenced)) return fenced;
+  const { run } = fenced;
+  draft.note({ runId: run.id, attempt: run.attempt, producer: command.producer, seq: command.seq });
+  endRun(draft, env, run, {
+    outcome: "error",
+    reason: command.error.code,
+    error: command.error,
+    calls: { outcome: "abandoned", reason: "run_failed" },
+  });
+  return APPLIED;
+}
