@@ -28,7 +28,7 @@ export function manualTiming(random = () => 1) {
   return {
     timing,
     /** Lets time pass and everything that was due happen, in order. */
-    async pass(ms: number): Promise<void> {
+    pass: async (ms: number): Promise<void> => {
       const until = now + ms;
       for (;;) {
         await settle();

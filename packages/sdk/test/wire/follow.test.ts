@@ -152,7 +152,7 @@ describe("follow", () => {
     ["unauthenticated", 401],
     ["forbidden", 403],
     ["unknown_session", 404],
-  ] as const)("ends with %s (%i), which trying again does not mend", async (code) => {
+  ] as const)("ends with %s (%i), which trying again does not mend", async (code, _status) => {
     const net = loopback();
     net.faults.request = () => problem({ code, message: "No." });
     await expect(read(net).done).rejects.toMatchObject({ code });
