@@ -115,14 +115,7 @@ export function textOf(state: SessionState, runId: string): string {
 
 function show(state: SessionState | undefined): string {
   if (!state) return "no state";
-  const runs = [...state.runs.values()].map(({ id, status, outcome, attempt, reason, error }) => ({
-    id,
-    status,
-    outcome,
-    attempt,
-    reason,
-    error,
-  }));
-  const calls = [...state.calls.values()].map(({ history: _, tool: __, ...call }) => call);
+  const runs = [...state.runs.values()].map(({ tools: _tools, ...run }) => run);
+  const calls = [...state.calls.values()].map(({ history: _h, tool: _t, ...call }) => call);
   return JSON.stringify({ runs, calls }, null, 1);
 }
