@@ -13,7 +13,9 @@ test("cancelling a run aborts its model", async () => {
   let signal: AbortSignal | undefined;
   await using agent = await startAgent(lab, {
     delayMs: 5,
-    respond: (prompt) => [{ type: "text", text: lastOf(prompt).text === "on" ? "on" : words(5_000) }],
+    respond: (prompt) => [
+      { type: "text", text: lastOf(prompt).text === "on" ? "on" : words(5_000) },
+    ],
     onRun: (run) => (signal ??= run.signal),
   });
   const session = await lab.session();

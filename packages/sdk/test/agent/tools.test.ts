@@ -164,7 +164,7 @@ test("a tool that throws, an unknown tool and broken arguments are errors the mo
   const fail = tool({
     description: "Fails",
     inputSchema: amount,
-    execute: async () => Promise.reject(new Error("no money")),
+    execute: (): Promise<string> => Promise.reject(new Error("no money")),
   });
   await using agent = await startAgent(lab, {
     tools: { fail },

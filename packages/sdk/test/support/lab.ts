@@ -1,4 +1,4 @@
-import { createServer, type ServerOptions } from "holdfast";
+import { createServer, memoryStorage, type ServerOptions } from "holdfast";
 import {
   fromRows,
   reduceAll,
@@ -6,8 +6,7 @@ import {
   type SessionState,
   type Verdict,
 } from "@holdfast/protocol";
-import { createTransport, follow, parseVerdict } from "../../src/wire/index.ts";
-import { memoryStorage } from "../../../server/src/storage/memory.ts";
+import { createTransport, follow } from "@holdfast/sdk/client";
 
 export const AGENT = "demo";
 
@@ -33,7 +32,7 @@ export async function openLab(options: Partial<ServerOptions> = {}) {
     return transport.json(`/v1/sessions/${session}/commands`, {
       method: "POST",
       body: JSON.stringify({ id: crypto.randomUUID(), ...body }),
-      parse: parseVerdict,
+      parse: (value) => value as Verdict, // our own server's
     });
   }
 
