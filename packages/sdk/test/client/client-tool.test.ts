@@ -191,7 +191,7 @@ describe("provideTool", () => {
   it("renews its claim while it runs", async () => {
     const net = loopback({ tools: TOOLS });
     const { timing, pass } = manualTiming();
-    let finish = (_: string) => {};
+    let finish: (value: string) => void = () => {};
     provideTool(
       open(net),
       { name: "location", execute: () => new Promise((resolve) => (finish = resolve)) },
@@ -212,7 +212,7 @@ describe("provideTool", () => {
   it("finishes what it runs after it was closed, and takes nothing new", async () => {
     const net = loopback({ tools: TOOLS });
     const session = open(net);
-    let finish = (_: string) => {};
+    let finish: (value: string) => void = () => {};
     const provision = provideTool(session, {
       name: "location",
       execute: () => new Promise((resolve) => (finish = resolve)),
@@ -241,7 +241,7 @@ describe("provideTool", () => {
 
   it("answers once the network is back", async () => {
     const net = loopback({ tools: TOOLS });
-    let finish = (_: string) => {};
+    let finish: (value: string) => void = () => {};
     provideTool(open(net), {
       name: "location",
       execute: () => new Promise((resolve) => (finish = resolve)),

@@ -127,7 +127,7 @@ describe("useView", () => {
     const Node = memo(({ node }: { node: ViewNode }) => {
       count(node.id);
       return node.type === "message" ? (
-        <b>{String(node.message.content)}</b>
+        <b>{JSON.stringify(node.message.content)}</b>
       ) : (
         node.parts.map((part) => <Part key={part.id} part={part} />)
       );
@@ -220,11 +220,9 @@ describe("useClientTool", () => {
   it("runs a call once in StrictMode, with two components and a new function in every render", async () => {
     const net = loopback();
     const ran: string[] = [];
-    let rerender = () => {};
     const Tool = ({ by }: { by: string }) => {
       const { session } = useSession("s1");
       const [n, setN] = useState(0);
-      rerender = () => setN(n + 1);
       useClientTool(session, {
         name: "where",
         description: "Where the person is.",
@@ -234,7 +232,7 @@ describe("useClientTool", () => {
           return "Oslo";
         },
       });
-      return null;
+      return <button onClick={() => setN(n + 1)}>{by}</button>;
     };
     render(
       <>
@@ -244,7 +242,7 @@ describe("useClientTool", () => {
       { wrapper: strict(providerFor(net)) },
     );
     await waitFor(() => expect(net.desk.state.session.advertised).toHaveLength(1));
-    act(() => rerender());
+    act(() => screen.getByText("b").click());
     offer(net, { c1: "where" });
     await waitFor(() => expect(net.desk.call("c1").status).toBe("settled"));
     expect(ran).toEqual(["b 1"]);
