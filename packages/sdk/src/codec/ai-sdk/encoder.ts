@@ -65,9 +65,10 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
       return [{ type: "round.open" }, ...boundary(chunk)];
     },
     "finish-step"(chunk) {
-      const items: AgentItem[] = inRound ? [...boundary(chunk), { type: "round.close" }] : [];
+      if (!inRound) return boundary(chunk);
       inRound = false;
-      return items;
+      // Kept in the round, to tell it from one that was cut off: see toModelMessages.
+      return [...custom(chunk), { type: "round.close" }];
     },
     "reset-step"(chunk) {
       // Only an open round can be taken back; outside of one there is nothing to reset that others may not have used.

@@ -121,6 +121,11 @@ function addEvent(parts: UIPart[], { event }: EventItem): void {
   if (fields) parts.push({ type, ...pick(chunk, ...fields) } as UIPart); // as the library sent it
 }
 
+/** Whether the event is a step's own end, as against one that the server closed. */
+export function isStepEnd({ event }: EventItem): boolean {
+  return event.type === "CUSTOM" && event.name === `${NAME}.finish-step`;
+}
+
 /** Which of a chunk's fields its part has. */
 const CUSTOM_PARTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["custom", ["kind", "providerMetadata"]],

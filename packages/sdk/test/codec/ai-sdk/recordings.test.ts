@@ -37,6 +37,7 @@ function replays(all: readonly Recording[]) {
       const chunks = await replay(recording);
       const session = testSession();
       encodeInto(session, chunks);
+      expect(session.refused).toEqual([]);
       const expected = await oracle(chunks);
       expect(rebuilt(session)).toEqual(expected);
 
