@@ -192,8 +192,11 @@ async function execute(session: Session, held: Held, { tool, options }: Provided
         ),
     });
     if (lost.signal.aborted) return;
-    if ("value" in outcome) await session.answer(call.id, outcome.value, { claimId });
-    else await session.answer(call.id, outcome.error, { claimId, outcome: "error", as: "text" });
+    const { offset } = await ("value" in outcome
+      ? session.answer(call.id, outcome.value, { claimId })
+      : session.answer(call.id, outcome.error, { claimId, outcome: "error", as: "text" }));
+    // A state that does not know of the answer yet may show the call as open: do not take it again.
+    await session.reached(offset);
   } finally {
     done.abort();
     unsubscribe();

@@ -141,7 +141,7 @@ describe("provideTool", () => {
     expect(again).toEqual(["c2"]);
     expect(
       commandsSent(net, "call.claim")
-        .map(({ callId }) => callId)
+        .map(({ callId }) => String(callId))
         .sort(),
     ).toEqual(["c1", "c2", "c2"]);
     await second.answer("c1", "by hand");
