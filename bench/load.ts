@@ -23,8 +23,8 @@ export async function load(options: {
   readonly url: string;
   readonly inFlight: number;
   readonly seconds: number;
-  next(worker: number): Shot;
-  check(status: number, body: string): boolean;
+  readonly next: (worker: number) => Shot;
+  readonly check: (status: number, body: string) => boolean;
 }): Promise<LoadResult> {
   const { url, inFlight, seconds, next, check } = options;
   const { host } = new URL(url);

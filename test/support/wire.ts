@@ -52,6 +52,23 @@ export function wire(url: string, token: string) {
         after = page.offset;
       }
     },
+    /** The live stream from a cursor, as text. */
+    async stream(session: string, after?: string) {
+      const cut = new AbortController();
+      const query = after === undefined ? "" : `?after=${after}`;
+      const response = await fetch(
+        `${url}/v1/sessions/${encodeURIComponent(session)}/entries${query}`,
+        {
+          headers: { authorization: `Bearer ${token}`, accept: "text/event-stream" },
+          signal: cut.signal,
+        },
+      );
+      if (!response.ok || !response.body) throw new Error(`No stream but ${response.status}.`);
+      return {
+        frames: response.body.pipeThrough(new TextDecoderStream()),
+        stop: () => cut.abort(),
+      };
+    },
     async claimWork(options: {
       worker: string;
       agent?: string;
