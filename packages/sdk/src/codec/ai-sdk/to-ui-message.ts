@@ -95,12 +95,15 @@ function textPart(item: TextItem, run: Run): UIPart {
   } as UIPart; // the fields are the library's own, as it sent them
 }
 
-/** The id and metadata the attempts gave the message, merged in order; its first id stays. */
+/** The id and metadata that the run's streams gave the message, merged in their order; its first id stays. */
 function aboutMessage(run: Run): { id: string; metadata?: unknown } {
   let id: string | undefined;
   let metadata: unknown;
-  const attempts = Object.entries(ownOf(run.metadata)).sort(([a], [b]) => Number(a) - Number(b));
-  for (const [, about] of attempts) {
+  // Keys are attempts, or attempt and stream: `2`, `2-1`, `10`.
+  const streams = Object.entries(ownOf(run.metadata)).sort(([a], [b]) =>
+    a.localeCompare(b, "en", { numeric: true }),
+  );
+  for (const [, about] of streams) {
     id ??= stringOf(recordOf(recordOf(about)?.["start"])?.["messageId"]);
     metadata = mergeMessageMetadata(metadata, recordOf(about)?.["metadata"]);
   }
