@@ -18,7 +18,7 @@ const onlyAgUiTypes = ({ specifier, typeOnly }: Import): boolean =>
 const schemaPackages = ({ specifier }: Import): boolean =>
   ["zod", "@ag-ui/core", "@ag-ui/core/schemas"].includes(specifier);
 
-const client = ["sdk/client", "sdk/agent", "sdk/react", "sdk/codec", "sdk/durable"];
+const client = ["sdk/wire", "sdk/client", "sdk/agent", "sdk/react", "sdk/codec", "sdk/durable"];
 const server = ["server/contract", "server/storage", "server/engine", "server/http", "server"];
 
 /**
@@ -36,8 +36,10 @@ export const layers: readonly Layer[] = [
 
   { name: "sdk", at: ["packages/sdk/src/"], uses: ["protocol"], external: notNode },
   sdk("codec", ["protocol"]),
-  sdk("client", ["protocol", "protocol/schemas"]),
-  sdk("agent", ["protocol", "protocol/schemas"]),
+  // Speaks HTTP for client and agent, which know nothing of each other.
+  sdk("wire", ["protocol"]),
+  sdk("client", ["protocol", "protocol/schemas", "sdk/wire"]),
+  sdk("agent", ["protocol", "protocol/schemas", "sdk/wire"]),
   sdk("react", ["protocol", "sdk/client"]),
   sdk("durable", ["protocol", "sdk/agent"]),
   {

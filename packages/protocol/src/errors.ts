@@ -46,6 +46,9 @@ export const ERROR_CODES = {
   call_settled: { status: 409, retryable: false },
   result_too_large: { status: 413, retryable: false },
   tool_name_taken: { status: 409, retryable: false },
+  // raised by clients, never sent
+  unreachable: { status: 503, retryable: true },
+  closed: { status: 409, retryable: false },
 } as const satisfies Record<string, { status: number; retryable: boolean }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -57,6 +57,7 @@ export type {
   SessionEvent,
 } from "./events.ts";
 export type { EventItem, Item, RoundItem, TextItem } from "./item.ts";
+export type { Journal } from "./journal.ts";
 export type { Json, Metadata } from "./json.ts";
 export { parseOffset, toOffset } from "./offset.ts";
 export type { Offset } from "./offset.ts";
@@ -79,3 +80,7 @@ export type {
   StateRows,
 } from "./state.ts";
 export type { ToolDeclaration } from "./tool.ts";
+export { createViewCache, isCall, viewOf } from "./view.ts";
+export type { MessageView, RunView, ViewCache, ViewNode, ViewPart } from "./view.ts";
+export { waitingFor, waitingOf } from "./waiting.ts";
+export type { Waiting } from "./waiting.ts";

@@ -1,5 +1,6 @@
 import type { Call } from "./call.ts";
 import type { Item } from "./item.ts";
+import { createJournal, type Journal } from "./journal.ts";
 import type { Metadata } from "./json.ts";
 import type { Offset } from "./offset.ts";
 import { DEFAULT_POLICY, type Policy } from "./policy.ts";
@@ -61,6 +62,10 @@ export interface StateIndex {
   readonly aliases: Map<string, string>;
   /** A run's items and calls, in log order. */
   readonly parts: Map<string, Part[]>;
+  /** Messages and runs that changed, for what is derived from the state and kept. */
+  readonly journal: Journal;
+  /** Goes up whenever a call changes. */
+  callRevision: number;
 }
 
 /** A reference to one piece of a run's content. */
@@ -84,7 +89,14 @@ export function emptyState(head: Offset, session: { id: string; createdAt: numbe
     runs: new Map(),
     items: new Map(),
     calls: new Map(),
-    index: { nodes: [], live: new Set(), aliases: new Map(), parts: new Map() },
+    index: {
+      nodes: [],
+      live: new Set(),
+      aliases: new Map(),
+      parts: new Map(),
+      journal: createJournal(),
+      callRevision: 0,
+    },
     producers: new Map(),
   };
 }

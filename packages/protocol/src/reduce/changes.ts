@@ -1,5 +1,6 @@
 import type { Call } from "../call.ts";
 import type { Item } from "../item.ts";
+import { noteChange } from "../journal.ts";
 import type { MessageNode, Run } from "../run.ts";
 import { partsOf, type SessionState } from "../state.ts";
 
@@ -17,27 +18,42 @@ export function putRun(state: SessionState, run: Run, changes: Changes): void {
   state.runs.set(run.id, run);
   if (run.status === "ended") state.index.live.delete(run.id);
   else state.index.live.add(run.id);
+  noteChange(state.index.journal, run.id);
   changes.touch("run", run.id);
 }
 
 export function putMessage(state: SessionState, message: MessageNode, changes: Changes): void {
   if (!state.messages.has(message.id)) state.index.nodes.push(message.id);
   state.messages.set(message.id, message);
+  noteChange(state.index.journal, message.id);
   changes.touch("message", message.id);
 }
 
 export function putItem(state: SessionState, item: Item, changes: Changes): void {
   if (!state.items.has(item.id))
     partsOf(state, item.runId).push({ kind: "item", id: item.id, offset: item.offset });
-  state.items.set(item.id, item);
+  setItem(state, item);
   changes.touch("item", item.id);
 }
 
 export function putCall(state: SessionState, call: Call, changes: Changes): void {
   if (!state.calls.has(call.id))
     partsOf(state, call.runId).push({ kind: "call", id: call.id, offset: call.offset });
-  state.calls.set(call.id, call);
+  setCall(state, call);
   changes.touch("call", call.id);
+}
+
+/** Replaces the row of an item that is there already, without a word to storage. */
+export function setItem(state: SessionState, item: Item): void {
+  state.items.set(item.id, item);
+  noteChange(state.index.journal, item.runId);
+}
+
+/** Replaces the row of a call that is there already, without a word to storage. */
+export function setCall(state: SessionState, call: Call): void {
+  state.calls.set(call.id, call);
+  state.index.callRevision += 1;
+  noteChange(state.index.journal, call.runId);
 }
 
 /** Takes rows out of a run's content. The log keeps what they said. */
@@ -57,6 +73,8 @@ export function dropParts(
     changes.touch(part.kind, part.id);
   }
   parts.splice(0, parts.length, ...kept);
+  state.index.callRevision += 1;
+  noteChange(state.index.journal, runId);
 }
 
 function dropCall(state: SessionState, id: string): void {

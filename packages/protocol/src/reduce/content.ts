@@ -6,7 +6,7 @@ import type { Metadata } from "../json.ts";
 import type { Run } from "../run.ts";
 import type { SessionState } from "../state.ts";
 import type { ToolDeclaration } from "../tool.ts";
-import { putCall, putItem, type Changes } from "./changes.ts";
+import { putCall, putItem, setCall, setItem, type Changes } from "./changes.ts";
 
 /** Folds AG-UI content. The per-token cases stand first and touch no row. */
 export function reduceContent(state: SessionState, entry: Entry, changes: Changes): void {
@@ -95,17 +95,13 @@ export function appendDelta(state: SessionState, entry: Entry): boolean {
       const item = state.items.get(event.messageId);
       if ((item?.kind !== "text" && item?.kind !== "reasoning") || entry.offset < item.upTo)
         return false;
-      state.items.set(item.id, { ...item, text: item.text + event.delta, upTo: entry.offset });
+      setItem(state, { ...item, text: item.text + event.delta, upTo: entry.offset });
       return event.metadata === undefined;
     }
     case "TOOL_CALL_ARGS": {
       const call = state.calls.get(event.toolCallId);
       if (!call || entry.offset < call.upTo) return false;
-      state.calls.set(call.id, {
-        ...call,
-        arguments: call.arguments + event.delta,
-        upTo: entry.offset,
-      });
+      setCall(state, { ...call, arguments: call.arguments + event.delta, upTo: entry.offset });
       return event.metadata === undefined;
     }
     default:

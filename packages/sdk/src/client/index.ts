@@ -1,0 +1,28 @@
+export { provideTool } from "./client-tool.ts";
+export type { ClientTool, ProvideOptions, ToolContext, ToolProvision } from "./client-tool.ts";
+export type {
+  AnswerOptions,
+  DecideOptions,
+  SendOptions,
+  SessionCommands,
+  SubmitOptions,
+} from "./commands.ts";
+export { createClient } from "./create-client.ts";
+export type { Client, ClientOptions, OpenOptions } from "./create-client.ts";
+export { nextFrame } from "./notifier.ts";
+export type { Schedule } from "./notifier.ts";
+export { createPartialJson } from "./partial-json.ts";
+export type { PartialJson } from "./partial-json.ts";
+export type { CreateOptions, Session } from "./session.ts";
+export type { SessionStatus } from "./status.ts";
+export { follow, createTransport } from "../wire/index.ts";
+export type {
+  Backoff,
+  Connectivity,
+  Followed,
+  FollowOptions,
+  Link,
+  Timing,
+  Transport,
+  TransportOptions,
+} from "../wire/index.ts";

@@ -1,0 +1,15 @@
+export { systemConnectivity } from "./connectivity.ts";
+export type { Connectivity } from "./connectivity.ts";
+export { follow } from "./follow.ts";
+export type { Followed, FollowOptions, Link } from "./follow.ts";
+export { parseFrame, parsePage, parseStateAt, parseVerdict, parseVerdicts } from "./messages.ts";
+export type { EntriesPage, StateAt } from "./messages.ts";
+export { isObject, isTransient, problemOf, unreachable } from "./problem.ts";
+export { sequence } from "./sequence.ts";
+export type { Sequenced } from "./sequence.ts";
+export { streamEvents } from "./sse.ts";
+export type { StreamEvent, StreamOptions } from "./sse.ts";
+export { backoffMs, deadline, DEFAULT_BACKOFF, linkedController, systemTiming } from "./timing.ts";
+export type { Backoff, Timing } from "./timing.ts";
+export { createTransport } from "./transport.ts";
+export type { JsonRequest, Transport, TransportOptions } from "./transport.ts";
