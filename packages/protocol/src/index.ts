@@ -10,6 +10,7 @@ export type {
   Decision,
   SettleReason,
 } from "./call.ts";
+export type { Codec, Encoder, EncoderScope } from "./codec.ts";
 export { COMMAND_TYPES } from "./command.ts";
 export type {
   AgentCommand,
@@ -56,9 +57,12 @@ export type {
   RunOutcome,
   SessionEvent,
 } from "./events.ts";
+export { argumentsForModel, resultOf } from "./history.ts";
+export type { CallResult } from "./history.ts";
 export type { EventItem, Item, RoundItem, TextItem } from "./item.ts";
 export type { Journal } from "./journal.ts";
 export type { Json, Metadata } from "./json.ts";
+export { mergeMetadata } from "./metadata.ts";
 export { parseOffset, toOffset } from "./offset.ts";
 export type { Offset } from "./offset.ts";
 export { DEFAULT_POLICY } from "./policy.ts";
@@ -80,6 +84,7 @@ export type {
   StateRows,
 } from "./state.ts";
 export type { ToolDeclaration } from "./tool.ts";
+export { pathTo } from "./tree.ts";
 export { createViewCache, isCall, viewOf } from "./view.ts";
 export type { MessageView, RunView, ViewCache, ViewNode, ViewPart } from "./view.ts";
 export { waitingFor, waitingOf } from "./waiting.ts";

@@ -139,7 +139,8 @@ function partsShown(
   const parts: ViewPart[] = [];
   for (const { kind, id } of state.index.parts.get(runId) ?? []) {
     const part = kind === "call" ? state.calls.get(id) : state.items.get(id);
-    if (part && !("outcome" in part && part.outcome === "superseded")) parts.push(part);
+    if (part && !(isCall(part) && (part.withdrawn || part.outcome === "superseded")))
+      parts.push(part);
   }
   const same = parts.length === known.length && parts.every((part, at) => part === known[at]);
   return same ? known : parts;

@@ -1,5 +1,6 @@
 import type { Call, CallOutcome, SettleReason } from "../call.ts";
 import type { Entry } from "../entry.ts";
+import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
 import type { SessionState } from "../state.ts";
 import { dropParts, putCall, putRun, type Changes } from "./changes.ts";
@@ -15,7 +16,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
     case "call.arguments_replaced":
       return put({ ...call, arguments: event.arguments, upTo: entry.offset });
     case "call.annotated":
-      return put({ ...call, metadata: { ...call.metadata, ...event.metadata } });
+      return put({ ...call, metadata: mergeMetadata(call.metadata, event.metadata) });
     case "call.replayed":
       return dropParts(state, call.runId, new Set([call.id]), changes);
     case "call.invalid":
@@ -92,7 +93,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
       return put({
         ...call,
         progress: event.progress,
-        ...(event.metadata && { metadata: { ...call.metadata, ...event.metadata } }),
+        ...(event.metadata && { metadata: mergeMetadata(call.metadata, event.metadata) }),
       });
     case "call.answered": {
       const attempt = entry.attempt;

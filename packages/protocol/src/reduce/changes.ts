@@ -37,8 +37,10 @@ export function putItem(state: SessionState, item: Item, changes: Changes): void
 }
 
 export function putCall(state: SessionState, call: Call, changes: Changes): void {
-  if (!state.calls.has(call.id))
+  if (!state.calls.has(call.id)) {
     partsOf(state, call.runId).push({ kind: "call", id: call.id, offset: call.offset });
+    if (call.providerId !== undefined) state.index.aliases.set(call.providerId, call.id);
+  }
   setCall(state, call);
   changes.touch("call", call.id);
 }

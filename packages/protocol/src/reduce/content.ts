@@ -3,6 +3,7 @@ import type { Entry } from "../entry.ts";
 import type { CallHints, ContentEvent, EventOf } from "../events.ts";
 import type { TextItem } from "../item.ts";
 import type { Metadata } from "../json.ts";
+import { mergeMetadata } from "../metadata.ts";
 import type { Run } from "../run.ts";
 import type { SessionState } from "../state.ts";
 import type { ToolDeclaration } from "../tool.ts";
@@ -182,5 +183,5 @@ function withMetadata<T extends { readonly metadata?: Metadata }>(
   row: T,
   metadata: Metadata | undefined,
 ): T {
-  return metadata === undefined ? row : { ...row, metadata: { ...row.metadata, ...metadata } };
+  return metadata === undefined ? row : { ...row, metadata: mergeMetadata(row.metadata, metadata) };
 }

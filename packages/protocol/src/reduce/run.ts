@@ -1,4 +1,5 @@
 import type { Entry } from "../entry.ts";
+import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
 import type { Run } from "../run.ts";
 import { callsOf, partsOf, type SessionState } from "../state.ts";
@@ -26,7 +27,7 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
     case "run.suspended":
       return put({ ...run, status: "suspended" });
     case "run.annotated":
-      return put({ ...run, metadata: { ...run.metadata, ...event.metadata } });
+      return put({ ...run, metadata: mergeMetadata(run.metadata, event.metadata) });
     case "run.ended":
       put({
         ...omit(run, "wakeId"),

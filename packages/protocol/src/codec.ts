@@ -1,0 +1,37 @@
+import type { AgentItem } from "./command.ts";
+import type { RunFailure } from "./events.ts";
+import type { SessionState } from "./state.ts";
+
+/**
+ * Pure functions between one agent framework and the log. `Chunk` is what the framework streams, `History` what it
+ * sends a model. Framework material that the protocol has no word for rides in `metadata` under the codec's `name`.
+ */
+export interface Codec<Chunk, History> {
+  readonly name: string;
+  /** A fresh encoder for one stream of one attempt. */
+  encoder(scope: EncoderScope): Encoder<Chunk>;
+  /**
+   * The model history for the next attempt of a run: valid for every provider, whatever happened before; each call
+   * has one result (see {@link resultOf}).
+   */
+  history(state: SessionState, options: { readonly runId: string }): Promise<History>;
+}
+
+export interface EncoderScope {
+  readonly runId: string;
+  readonly attempt: number;
+  /** The claim under which this attempt executes a call; what it answers then carries the claim. */
+  readonly claimOf?: (callId: string) => string | undefined;
+  /**
+   * Calls of earlier attempts that were approved and open when this one started. A framework that announces such a
+   * call again (a provider does, once it has executed it) means that call, not a new one.
+   */
+  readonly approved?: ReadonlySet<string>;
+}
+
+/** Turns one stream into items to append, chunk by chunk, in order. Keeps state; has no effects; never throws. */
+export interface Encoder<Chunk> {
+  encode(chunk: Chunk): AgentItem[];
+  /** The error the stream reported, if it did: the run ends in it unless the agent does otherwise. */
+  readonly failure: RunFailure | undefined;
+}

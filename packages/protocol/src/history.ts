@@ -1,0 +1,121 @@
+import type { Answer, Call, SettleReason } from "./call.ts";
+import type { Json } from "./json.ts";
+
+/**
+ * What a model is told became of a call (SPEC 8). Every call of a history has exactly one of these:
+ *
+ * - `answer`: its answer.
+ * - `denied`: a person or a policy refused it.
+ * - `approved`: it is approved and open, and the history's own run executes it next: no result yet.
+ * - `note`: it has no answer; `text` says so, for the model and for people alike. Made for the export, never stored.
+ * - `withdrawn`: it leaves the history, call and result alike.
+ */
+export type CallResult =
+  | { readonly kind: "answer"; readonly outcome: "ok" | "error"; readonly answer: Answer }
+  | { readonly kind: "denied"; readonly reason?: string }
+  | { readonly kind: "approved" }
+  | { readonly kind: "note"; readonly text: string }
+  | { readonly kind: "withdrawn" };
+
+/** @param options.forRun the run whose next attempt reads the history; no run, no `approved`. */
+export function resultOf(call: Call, options: { readonly forRun?: string } = {}): CallResult {
+  if (call.withdrawn || call.outcome === "superseded") return { kind: "withdrawn" };
+  if (call.answer) {
+    return {
+      kind: "answer",
+      outcome: call.outcome === "ok" ? "ok" : "error",
+      answer: call.answer.answer,
+    };
+  }
+  const decision = call.approval?.decision;
+  if (call.outcome === "denied") {
+    return { kind: "denied", ...(decision?.reason !== undefined && { reason: decision.reason }) };
+  }
+  const runs = call.status === "open" && call.executor !== "client" && decision?.approved === true;
+  if (runs && call.runId === options.forRun) return { kind: "approved" };
+  return { kind: "note", text: call.status === "settled" ? settledNote(call) : pendingNote(call) };
+}
+
+/**
+ * A call's arguments as the object that every provider asks for. Arguments of `text` encoding stay text: their tool
+ * takes no object. Empty or `null` arguments are `{}`; anything else that is no object is kept under `input`.
+ */
+export function argumentsForModel(
+  call: Pick<Call, "arguments" | "argumentsEncoding">,
+): string | { [key: string]: Json | undefined } {
+  if (call.argumentsEncoding === "text") return call.arguments;
+  if (call.arguments.trim() === "") return {};
+  let value: Json;
+  try {
+    value = JSON.parse(call.arguments) as Json;
+  } catch {
+    return { input: call.arguments };
+  }
+  if (value === null) return {};
+  return typeof value === "object" && !Array.isArray(value) ? value : { input: value };
+}
+
+function pendingNote(call: Call): string {
+  switch (call.status) {
+    case "streaming":
+    case "ended":
+      return "Not executed: the call was not complete yet.";
+    case "gated":
+      return "Not executed yet: the call waits for approval.";
+    case "claimed":
+      return "No result yet: the call is being executed.";
+    default:
+      return call.executor === "client"
+        ? "No result yet: the call waits for the application."
+        : "Not executed yet.";
+  }
+}
+
+function settledNote(call: Call): string {
+  const invalid = call.reason === "invalid_arguments" ? call.invalid?.message : undefined;
+  if (invalid !== undefined) return invalid;
+  const why = reasonNote(call);
+  return call.message === undefined ? why : `${why} ${call.message}`;
+}
+
+function reasonNote(call: Call): string {
+  const effect = wasClaimed(call)
+    ? "Outcome unknown: the call was being executed, and may or may not have taken effect"
+    : "Not executed";
+  const because = call.reason === undefined ? undefined : REASONS[call.reason];
+  switch (call.outcome) {
+    case "cancelled":
+      return `${effect}: ${because ?? "the call was cancelled"}.`;
+    case "expired":
+      return `${effect}: ${because ?? "the call expired"}.`;
+    case "abandoned":
+      return `${effect}: ${because ?? "the call was abandoned"}.`;
+    default:
+      if (call.reason === "unknown_tool") return `There is no tool named "${call.name}".`;
+      if (call.reason === "executed_without_approval")
+        return "The call was executed without the approval it needed; its result is withheld.";
+      if (call.reason === "result_too_large") return "The call's result was too large to keep.";
+      return `${effect}: ${because ?? "the call failed"}.`;
+  }
+}
+
+/** Somebody held the right to execute it, so it may have had its effect. */
+function wasClaimed(call: Call): boolean {
+  return call.claim !== undefined || (call.pastClaims?.length ?? 0) > 0;
+}
+
+const REASONS: Partial<Record<SettleReason, string>> = {
+  truncated: "the arguments were cut off",
+  invalid_arguments: "the arguments were invalid",
+  unanswered: "its agent ended without an answer",
+  executor_lost: "whoever executed it was lost",
+  deadline: "there was no answer in time",
+  approval_expired: "nobody decided in time",
+  superseded_by_new_message: "the user sent another message instead",
+  cancelled: "the call was cancelled",
+  run_cancelled: "the run was cancelled",
+  run_replaced: "the user sent another message instead",
+  run_ended: "the run ended",
+  run_failed: "the run failed",
+  declined: "it was declined",
+};

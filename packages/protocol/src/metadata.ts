@@ -1,0 +1,23 @@
+import type { Metadata } from "./json.ts";
+
+/**
+ * Adds what an event says to what a row holds: owner by owner, and within one owner's object key by key, so that
+ * each event brings only what is new. Anything deeper, and a value that is no plain object, is replaced.
+ */
+export function mergeMetadata(base: Metadata | undefined, more: Metadata): Metadata {
+  const merged: Metadata = { ...base };
+  for (const owner of Object.keys(more)) {
+    const [before, after] = [merged[owner], more[owner]];
+    Object.defineProperty(merged, owner, {
+      value: isObject(before) && isObject(after) ? { ...before, ...after } : after,
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    });
+  }
+  return merged;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,48 @@
+import type { Call } from "@holdfast/protocol";
+import { parsePartialJson } from "./partial-json.ts";
+
+/**
+ * How a call's final input is read from its argument text where that does not follow from the text alone:
+ * `absent`: the framework gave none; `text`, `json`: what the text is, though it was announced as the other.
+ */
+export type InputKind = "absent" | "text" | "json";
+
+type ArgumentText = Pick<Call, "arguments" | "argumentsEncoding">;
+
+/** The input that argument text stands for: JSON, or the text itself where it is text or no JSON; empty means `{}`. */
+export function inputOfText(call: ArgumentText, kind?: InputKind): unknown {
+  if (kind === "absent" && call.arguments === "") return undefined;
+  if ((kind ?? call.argumentsEncoding) === "text") return call.arguments;
+  if (call.arguments.trim() === "") return {};
+  try {
+    return JSON.parse(call.arguments);
+  } catch {
+    return call.arguments;
+  }
+}
+
+/** The input of a call whose arguments still arrive: as much of it as can be read. */
+export function partialInput(call: ArgumentText): unknown {
+  if (call.arguments === "") return undefined;
+  return call.argumentsEncoding === "text" ? call.arguments : parsePartialJson(call.arguments);
+}
+
+/** What the argument text must become so that `inputOfText` gives `input`, and how to read it. */
+export interface FinalText {
+  /** Absent: the text stands as it arrived. */
+  readonly replacement?: string;
+  readonly kind?: InputKind;
+}
+
+/** Compares as JSON: what was streamed stands wherever it says the same. */
+export function finalText(streamed: ArgumentText, input: unknown): FinalText {
+  if (input === undefined) {
+    return { ...(streamed.arguments !== "" && { replacement: "" }), kind: "absent" };
+  }
+  const wanted = JSON.stringify(input);
+  if (JSON.stringify(inputOfText(streamed)) === wanted) return {};
+  if (typeof input === "string") {
+    return { ...(input !== streamed.arguments && { replacement: input }), kind: "text" };
+  }
+  return { replacement: wanted, ...(streamed.argumentsEncoding === "text" && { kind: "json" }) };
+}

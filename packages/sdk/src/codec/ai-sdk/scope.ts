@@ -1,0 +1,33 @@
+import type { EncoderScope } from "@holdfast/protocol";
+
+/** What an encoder is created with. */
+export interface AiSdkScope extends EncoderScope {
+  /** Gives a provider's call id its id in the session. Default: the same; the server scopes ids that were used before. */
+  readonly takeCallId?: (providerCallId: string) => string;
+}
+
+/**
+ * Ids of one attempt's messages. Providers repeat the ids of their parts, so ours name run, attempt, round and part;
+ * the calls of a round hang under one message.
+ */
+export interface Ids {
+  /** The message of the current round. */
+  readonly round: () => string;
+  readonly nextRound: () => void;
+  /** A new part of the current round. */
+  readonly part: () => string;
+}
+
+export function createIds(scope: { readonly runId: string; readonly attempt: number }): Ids {
+  let round = 0;
+  let part = 0;
+  const prefix = () => `${scope.runId}.${scope.attempt}.${round}`;
+  return {
+    round: prefix,
+    nextRound() {
+      round += 1;
+      part = 0;
+    },
+    part: () => `${prefix()}.${(part += 1)}`,
+  };
+}

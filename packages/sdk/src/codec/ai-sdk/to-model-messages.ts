@@ -1,0 +1,99 @@
+import {
+  argumentsForModel,
+  pathTo,
+  resultOf,
+  type Call,
+  type SessionState,
+  type TextItem,
+} from "@holdfast/protocol";
+import type { ModelMessage, ToolSet, UIMessage } from "ai";
+import { toolPart, type ToolPart } from "./tool-part.ts";
+import { messagesOf } from "./to-ui-message.ts";
+
+type UIPart = UIMessage["parts"][number];
+
+export interface ModelMessagesOptions {
+  /** The run whose next attempt is sent them. */
+  readonly runId: string;
+  /** The agent's tools, for those that render their output for the model. */
+  readonly tools?: ToolSet;
+}
+
+/**
+ * The model history of a run's next attempt: the messages on its path, always valid (SPEC 8). Every call has exactly
+ * one result, right after it; input is an object, unless the tool takes text; what was cut off is plain text. Calls
+ * of the run that are approved and open end the history in their approval response, so that `streamText` executes
+ * them. Imports `ai` when it is first called.
+ */
+export async function toModelMessages(
+  state: SessionState,
+  { runId, tools }: ModelMessagesOptions,
+): Promise<ModelMessage[]> {
+  const { convertToModelMessages } = await import("ai");
+  const messages = messagesOf(state, pathTo(state, runId), {
+    call: (call) => exportCall(call, runId),
+    text: exportText,
+  });
+  const last = messages.at(-1);
+  if (last?.role === "assistant") last.parts = executableLast(last.parts);
+  return convertToModelMessages(messages, tools && { tools });
+}
+
+/** A call with its one result. */
+function exportCall(call: Call, forRun: string): ToolPart | undefined {
+  const part = toolPart(call);
+  const result = resultOf(call, { forRun });
+  if (!part || result.kind === "withdrawn") return undefined;
+  const input = isObject(part.input) ? part.input : argumentsForModel(call);
+  switch (result.kind) {
+    case "answer":
+    case "denied":
+      return { ...part, input };
+    case "approved":
+      return { ...part, input } as ToolPart; // its state is approval-responded, since it is open and approved
+    case "note":
+      // Only the provider itself can have a result for a call it executes, so this one leaves.
+      return call.executor === "provider" ? undefined : noted(part, input, result.text);
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The part as a failed call that says why. */
+function noted(part: ToolPart, input: unknown, errorText: string): ToolPart {
+  const { approval, ...named } = part;
+  const approved = approval?.approved === true ? approval : undefined;
+  return {
+    type: named.type,
+    ...("toolName" in named && { toolName: named.toolName }),
+    toolCallId: named.toolCallId,
+    ...(named.callProviderMetadata && { callProviderMetadata: named.callProviderMetadata }),
+    state: "output-error",
+    input,
+    errorText,
+    ...(approved && { approval: approved }),
+  } as ToolPart; // an output-error part
+}
+
+/**
+ * What a crash or a cancel cut off has no counterpart at the provider: reasoning leaves, text stays without the
+ * provider's ids.
+ */
+function exportText(item: TextItem, part: UIPart): UIPart | undefined {
+  if (item.status === "closed") return part;
+  return item.kind === "reasoning" ? undefined : { type: "text", text: item.text };
+}
+
+/** Approval responses are read from the last message alone; one that content follows is told as not executed. */
+function executableLast(parts: readonly UIPart[]): UIPart[] {
+  const isContent = (part: UIPart) => part.type !== "step-start";
+  const lastContent = parts.findLastIndex(isContent);
+  const block = parts.slice(0, lastContent + 1).findLastIndex((part) => !isContent(part));
+  return parts.map((part, index) =>
+    index < block && "state" in part && part.state === "approval-responded"
+      ? noted(part, part.input, "Not executed yet.")
+      : part,
+  );
+}

@@ -1,0 +1,61 @@
+import { toUIMessage } from "@holdfast/sdk/codec/ai-sdk";
+import type { UIMessage, UIMessageChunk } from "ai";
+import { describe, expect, test } from "vitest";
+import { providerModel, streamChunks, toolsOf } from "../../support/provider-agent.ts";
+import { providerEndpoint } from "../../support/provider-endpoint.ts";
+import { ownRecordings, recordings, type Recording } from "../../support/recordings.ts";
+import { encodeInto, json, oracle, rebuilt } from "./oracle.ts";
+import { stateOf, testSession, withoutMetadata } from "./session.ts";
+
+async function replay(recording: Recording): Promise<UIMessageChunk[]> {
+  await using endpoint = await providerEndpoint(recording.protocol, recording.events);
+  const chunks: UIMessageChunk[] = [];
+  const stream = streamChunks({
+    model: providerModel(recording.protocol, endpoint.baseURL),
+    tools: toolsOf(recording),
+    messages: [{ role: "user", content: "Go." }],
+  });
+  for await (const chunk of stream) chunks.push(json(chunk));
+  return chunks;
+}
+
+/** What a message says, without what only the framework reads. */
+function content(message: UIMessage): unknown[] {
+  return message.parts.flatMap((part): unknown[] => {
+    if (part.type === "text" || part.type === "reasoning") return [part.text];
+    if (!("toolCallId" in part)) return [];
+    const name = "toolName" in part ? part.toolName : part.type.slice("tool-".length);
+    const { output, errorText } = part;
+    return [{ name, input: part.input, output, errorText }];
+  });
+}
+
+function replays(all: readonly Recording[]) {
+  test.each(all.map((recording) => [recording.name, recording] as const))(
+    "%s: rebuilt from the log equals what the AI SDK builds",
+    async (name, recording) => {
+      const chunks = await replay(recording);
+      const session = testSession();
+      encodeInto(session, chunks);
+      const expected = await oracle(chunks);
+      expect(rebuilt(session)).toEqual(expected);
+
+      if (name.endsWith("/error")) {
+        expect(chunks.map((chunk) => chunk.type)).toContain("error");
+        return;
+      }
+      expect(expected.parts.length).toBeGreaterThan(1);
+      const bare = toUIMessage(stateOf(withoutMetadata(session.entries)), session.runId);
+      expect(json(content(bare))).toEqual(json(content(expected)));
+    },
+  );
+}
+
+describe("recordings of our own", () => {
+  replays(ownRecordings());
+});
+
+const shared = recordings();
+describe.skipIf(shared === undefined)("recordings beside the checkout", () => {
+  replays(shared ?? []);
+});

@@ -1,0 +1,96 @@
+import type { Command, CommandBody, Entry, StateRows, Verdict } from "@holdfast/protocol";
+
+/** The HTTP face through plain `fetch`, for tests that look at the server from outside. */
+export function wire(url: string, token: string) {
+  const call = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      body: text === "" ? undefined : (JSON.parse(text) as unknown),
+    };
+  };
+  return {
+    call,
+    as: (other: string) => wire(url, other),
+    create: (session: string, agent = "demo") =>
+      call("PUT", `/v1/sessions/${encodeURIComponent(session)}`, { agent }),
+    /** Sends one command and gives its verdict, whatever it is. */
+    async command(session: string, command: CommandBody & { id?: string }): Promise<Verdict> {
+      const sent: Command = { id: crypto.randomUUID(), ...command };
+      const answer = await call("POST", `/v1/sessions/${encodeURIComponent(session)}/commands`, {
+        commands: [sent],
+      });
+      const { verdicts } = answer.body as { verdicts?: Verdict[] };
+      const verdict = verdicts?.[0];
+      if (!verdict)
+        throw new Error(`No verdict but ${answer.status}: ${JSON.stringify(answer.body)}`);
+      return verdict;
+    },
+    async state(session: string): Promise<{ offset: string; state: StateRows }> {
+      return (await call("GET", `/v1/sessions/${encodeURIComponent(session)}/state`)).body as never;
+    },
+    /** The whole log, page by page. */
+    async entries(session: string): Promise<Entry[]> {
+      const all: Entry[] = [];
+      let after: string | undefined;
+      for (;;) {
+        const query = after === undefined ? "" : `?after=${after}`;
+        const page = (
+          await call("GET", `/v1/sessions/${encodeURIComponent(session)}/entries${query}`)
+        ).body as {
+          entries: Entry[];
+          offset: string;
+          upToDate: boolean;
+        };
+        all.push(...page.entries);
+        if (page.upToDate) return all;
+        after = page.offset;
+      }
+    },
+    async claimWork(options: {
+      worker: string;
+      agent?: string;
+      waitMs?: number;
+      [key: string]: unknown;
+    }): Promise<Work | undefined> {
+      const { status, body } = await call("POST", "/v1/work/claim", {
+        agent: "demo",
+        waitMs: 5_000,
+        ...options,
+      });
+      if (status === 204) return undefined;
+      if (status !== 200) throw new Error(`No work but ${status}: ${JSON.stringify(body)}`);
+      return (body as { work: Work }).work;
+    },
+  };
+}
+
+export type Wire = ReturnType<typeof wire>;
+
+/** What `POST /v1/work/claim` grants. */
+export interface Work {
+  readonly session: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly wakeId: string;
+  readonly token: string;
+}
+
+/** A development token for a person or an agent. */
+export async function devToken(
+  url: string,
+  who: { name: string } | { agent: string },
+): Promise<string> {
+  const response = await fetch(`${url}/v1/dev/token`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(who),
+  });
+  if (!response.ok) throw new Error(`No token but ${response.status}: ${await response.text()}`);
+  return ((await response.json()) as { token: string }).token;
+}
