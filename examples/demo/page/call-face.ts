@@ -47,8 +47,7 @@ function settledFace(call: Call): CallFace {
       return gone("leave", "abandoned");
     case "superseded":
       return gone("leave", "superseded");
-    case "error":
-    case undefined:
+    default:
       return call.reason === "declined"
         ? { tone: "denied", icon: "no-entry", word: "declined" }
         : { tone: "failed", icon: "cross", word: "failed" };

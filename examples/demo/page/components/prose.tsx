@@ -65,7 +65,7 @@ function blocksOf(text: string): Block[] {
 }
 
 function inline(text: string): ReactNode[] {
-  return text.split(/(`[^`\n]+`|\*\*[^*\n]+\*\*)/).flatMap((piece, at) => {
+  return text.split(/(`[^`\n]+`|\*\*[^*\n]+\*\*)/).flatMap((piece, at): ReactNode[] => {
     if (at % 2 === 0) return linked(piece, `${at}`);
     if (piece.startsWith("`")) return [<code key={at}>{piece.slice(1, -1)}</code>];
     return [<strong key={at}>{piece.slice(2, -2)}</strong>];
