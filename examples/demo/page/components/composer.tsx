@@ -22,7 +22,7 @@ export function Composer({ active, pending, onSend, onStop }: ComposerProps) {
   useLayoutEffect(() => fit(field.current), [text]);
 
   const submit = async () => {
-    if (!written || send.busy) return;
+    if (!written) return;
     setText("");
     if (!(await send.run(text.trim()))) setText((since) => (since === "" ? text : since));
   };
