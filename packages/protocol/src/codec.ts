@@ -20,6 +20,8 @@ export interface Codec<Chunk, History> {
 export interface EncoderScope {
   readonly runId: string;
   readonly attempt: number;
+  /** Which stream of the attempt it is, from 0: ids that an encoder mints must differ between them. */
+  readonly stream?: number;
   /** The claim under which this attempt executes a call; what it answers then carries the claim. */
   readonly claimOf?: (callId: string) => string | undefined;
   /**
