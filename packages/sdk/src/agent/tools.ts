@@ -72,7 +72,10 @@ function generating(execute: Execute, executor: Executor): Execute {
     options: Options,
   ): AsyncGenerator<unknown, void, undefined> {
     const turn = await executor.begin(options.toolCallId, options.abortSignal);
-    if (turn.type === "answered") return void (yield turn.value);
+    if (turn.type === "answered") {
+      yield turn.value;
+      return;
+    }
     try {
       yield* execute(input, withExecution(options, turn.execution)) as AsyncIterable<unknown>;
     } finally {
