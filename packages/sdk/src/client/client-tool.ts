@@ -26,7 +26,7 @@ export interface ToolContext {
   /** Aborted when the call is settled or claimed elsewhere, or the session is closed: nothing that follows is used. */
   readonly signal: AbortSignal;
   /** Shows how far it is. Settles without throwing: progress is worth nothing once the call is lost. */
-  progress(value: Json): Promise<void>;
+  readonly progress: (value: Json) => Promise<void>;
 }
 
 export interface ProvideOptions {
