@@ -15,5 +15,3 @@ export type {
   SessionHead,
   Storage,
 } from "./storage/storage.ts";
-export { memoryStorage } from "./storage/memory.ts";
-export { openSqlite } from "./storage/sqlite/open.ts";
