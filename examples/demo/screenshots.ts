@@ -8,7 +8,10 @@ import { pageConfig } from "./build-page.ts";
 // Takes pictures of the gallery in both themes and at both ends of the widths, and prints where they are.
 // Run: node --conditions=@holdfast/source examples/demo/screenshots.ts [part …]
 
-const parts = process.argv.length > 2 ? process.argv.slice(2) : ["page", "sheet", "empty", "name", "cards", "parts"];
+const parts =
+  process.argv.length > 2
+    ? process.argv.slice(2)
+    : ["page", "sheet", "empty", "name", "cards", "parts"];
 const folder = await mkdtemp(join(tmpdir(), "holdfast-gallery-"));
 const server = await createServer({ ...pageConfig, server: { port: 0, host: "127.0.0.1" } });
 const browser = await launchBrowser();

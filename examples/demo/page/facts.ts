@@ -1,5 +1,4 @@
 import { waitingFor, waitingOf, type Call, type SessionState } from "@holdfast/protocol";
-import type { Session } from "@holdfast/sdk/client";
 import type { ConversationNode } from "./components/conversation.tsx";
 import type { QueuedMessage } from "./components/queue.tsx";
 import type { RailFacts } from "./components/rail/rail.tsx";
@@ -63,11 +62,14 @@ export function railFacts(state: SessionState): Omit<RailFacts, "entries"> {
   return { head: state.head, runs, calls };
 }
 
-/** People whose acts the session's rows tell of, in the order they came; the reader first. */
-export function peopleOf(session: Session, me: string): readonly string[] {
+/** People whose acts the conversation tells of, in the order they came; the reader first. */
+export function peopleOf(nodes: readonly ConversationNode[], me: string): readonly string[] {
   const people = new Set([me]);
-  for (const { by } of session.state.messages.values()) people.add(by);
-  for (const call of session.state.calls.values())
-    for (const { by } of call.history) people.add(by);
+  for (const node of nodes) {
+    if (node.type === "message") people.add(node.message.by);
+    else
+      for (const part of node.parts)
+        if (!("kind" in part)) for (const { by } of part.history) people.add(by);
+  }
   return [...people].filter(isPerson);
 }

@@ -16,7 +16,7 @@ export function initialsOf(name: string): string {
     .split(/\s+/)
     .filter((word) => word !== "");
   const letters = words.length > 1 ? [words[0], words.at(-1)] : [words[0]];
-  const initials = letters.map((word) => [...(word ?? "")][0] ?? "").join("");
+  const initials = letters.map((word) => Array.from(word ?? "")[0] ?? "").join("");
   return initials === "" ? "?" : initials.toLocaleUpperCase();
 }
 

@@ -5,7 +5,7 @@ export interface OutgoingMessage {
   readonly id: string;
   readonly text: string;
   /** Stops waiting; it is not sent if it was not under way yet. */
-  takeBack(): void;
+  readonly takeBack: () => void;
 }
 
 /** Messages without a verdict, so that one written while the server is away is seen to wait. */
@@ -13,7 +13,7 @@ export interface Outgoing {
   readonly subscribe: (listener: () => void) => () => void;
   readonly list: () => readonly OutgoingMessage[];
   /** Resolves once the server has the message or it was taken back. @throws the server's refusal */
-  send(text: string): Promise<void>;
+  readonly send: (text: string) => Promise<void>;
 }
 
 export function createOutgoing(session: Session): Outgoing {

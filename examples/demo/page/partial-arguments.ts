@@ -3,6 +3,7 @@ export interface PartialMember {
   readonly key: string;
   /** The value's text so far; a string without its quotes, its escapes resolved where they are complete. */
   readonly text: string;
+  readonly isString: boolean;
   /** Nothing more of it will come. */
   readonly complete: boolean;
 }
@@ -71,7 +72,7 @@ export function createArgumentScanner(): ArgumentScanner {
         if (char === '"') inString = true;
         else if (char === "{" || char === "[") depth += 1;
         else if ((char === "," || char === "}") && depth === 0) {
-          done.push({ key, text: unquote(text.slice(from, at).trim()), complete: true });
+          done.push(member(text.slice(from, at).trim(), true));
           place = char === "," ? "key" : "end";
         } else if (char === "}" || char === "]") depth -= 1;
         return;
@@ -81,14 +82,17 @@ export function createArgumentScanner(): ArgumentScanner {
     }
   }
 
+  function member(text: string, complete: boolean): PartialMember {
+    return { key, text: unquote(text), isString: text.startsWith('"'), complete };
+  }
+
   return {
     read(text) {
       if (!text.startsWith(seen)) restart();
       for (let at = seen.length; at < text.length; at += 1) take(text.charAt(at), at, text);
       seen = text;
-      if (place === "value")
-        return [...done, { key, text: unquote(text.slice(from).trimStart()), complete: false }];
-      return place === "colon" ? [...done, { key, text: "", complete: false }] : [...done];
+      if (place === "value") return [...done, member(text.slice(from).trimStart(), false)];
+      return place === "colon" ? [...done, member("", false)] : [...done];
     },
   };
 }

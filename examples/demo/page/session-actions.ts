@@ -11,7 +11,7 @@ export interface Choice {
 
 /** What the page asks of its session. Each resolves once the server has said yes and rejects with its refusal. */
 export interface SessionActions {
-  send(text: string): Promise<void>;
+  readonly send: (text: string) => Promise<void>;
   cancelRun(runId: string): Promise<void>;
   cancelCall(callId: string): Promise<void>;
   decide(call: Call, choice: Choice): Promise<void>;

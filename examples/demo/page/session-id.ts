@@ -1,5 +1,9 @@
-const adjectives = "brisk calm clear deep even fair high keen mild quiet ready sound still true warm".split(" ");
-const nouns = "anchor bay beacon bollard buoy cleat deck harbour jetty keel mast mooring quay rope sail".split(" ");
+const adjectives =
+  "brisk calm clear deep even fair high keen mild quiet ready sound still true warm".split(" ");
+const nouns =
+  "anchor bay beacon bollard buoy cleat deck harbour jetty keel mast mooring quay rope sail".split(
+    " ",
+  );
 
 /** The session this page shows, from its address; a new one is minted and written there where it names none. */
 export function sessionInAddress(): string {

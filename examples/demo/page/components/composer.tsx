@@ -79,12 +79,7 @@ export function Composer({ active, pending, onSend, onStop }: ComposerProps) {
             Stop
           </button>
         ) : (
-          <button
-            type="submit"
-            className="button primary"
-            disabled={!written}
-            title="Send (Enter)"
-          >
+          <button type="submit" className="button primary" disabled={!written} title="Send (Enter)">
             <Icon name="send" />
             Send
           </button>

@@ -36,7 +36,7 @@ export function SessionPage({ id, client, identity, onStale }: SessionPageProps)
   const waiting = useSyncExternalStore(outgoing.subscribe, outgoing.list);
   const seat = useSeatOf(session, me, outgoing.send);
   const { shown, queued, activeRunId, pending } = useMemo(() => runFacts(nodes), [nodes]);
-  const people = useMemo(() => peopleOf(session, me), [session, me, nodes]);
+  const people = useMemo(() => peopleOf(nodes, me), [nodes, me]);
   const [railOpen, setRailOpen] = useState(isRailBeside);
   const stale = status.type === "closed" && status.error?.code === "unauthenticated";
   useEffect(() => {
@@ -70,9 +70,7 @@ export function SessionPage({ id, client, identity, onStale }: SessionPageProps)
               pending={pending}
               onSend={seat.actions.send}
               onStop={() =>
-                activeRunId === undefined
-                  ? Promise.resolve()
-                  : seat.actions.cancelRun(activeRunId)
+                activeRunId === undefined ? Promise.resolve() : seat.actions.cancelRun(activeRunId)
               }
             />
           </div>

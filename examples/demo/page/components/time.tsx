@@ -9,7 +9,8 @@ export function Ago({ at }: { readonly at: number }) {
 
 /** A moment of the day: hours and minutes, exact on hover. */
 export function Clock({ at }: { readonly at: number }) {
-  return <Moment at={at} words={clock(at, Date.now())} />;
+  const now = useNow(3_600_000);
+  return <Moment at={at} words={clock(at, now)} />;
 }
 
 function Moment({ at, words }: { readonly at: number; readonly words: string }) {

@@ -1,7 +1,7 @@
 import type { Call } from "@holdfast/protocol";
 import { ana, approval, ben, call, ended, location, now, transfer } from "./fixtures.ts";
 
-const hostile = '<img src=x onerror="document.title=\'taken over\'"><script>alert(1)</script>';
+const hostile = "<img src=x onerror=\"document.title='taken over'\"><script>alert(1)</script>";
 
 /** Every state of a call, each under the name that its picture needs. */
 export const calls: readonly (readonly [string, Call])[] = [
@@ -10,17 +10,24 @@ export const calls: readonly (readonly [string, Call])[] = [
     "Arguments stream, a gated tool",
     transfer({
       status: "streaming",
-      arguments: '{"from":"Everyday account","to":"Ben Ortiz","amount":50,"currency":"EUR","reference":"Lunch on Tues',
+      arguments:
+        '{"from":"Everyday account","to":"Ben Ortiz","amount":50,"currency":"EUR","reference":"Lunch on Tues',
     }),
   ],
   ["Running", call({ status: "claimed" }, [["claimed", "agent:demo", 4]])],
-  ["Waiting for approval", transfer({ status: "gated" }, [["approval_requested", "agent:demo", 60]])],
+  [
+    "Waiting for approval",
+    transfer({ status: "gated" }, [["approval_requested", "agent:demo", 60]]),
+  ],
   [
     "Approved elsewhere, about to run",
     transfer(
       {
         status: "open",
-        approval: { ...approval, decision: { approved: true, by: ana, at: now - 3_000, digest: "" } },
+        approval: {
+          ...approval,
+          decision: { approved: true, by: ana, at: now - 3_000, digest: "" },
+        },
       },
       [["approved", ana, 3]],
     ),
@@ -28,10 +35,9 @@ export const calls: readonly (readonly [string, Call])[] = [
   ["Waiting for a device", location({ status: "open" }, [["opened", "agent:demo", 8]])],
   [
     "Claimed by another device",
-    location(
-      { status: "claimed", claim: { id: "claim_1", by: ben, at: now - 5_000 } },
-      [["claimed", ben, 5]],
-    ),
+    location({ status: "claimed", claim: { id: "claim_1", by: ben, at: now - 5_000 } }, [
+      ["claimed", ben, 5],
+    ]),
   ],
   [
     "Claim expired, left to a person",
@@ -47,7 +53,12 @@ export const calls: readonly (readonly [string, Call])[] = [
           at: now - 20_000,
           answer: {
             type: "json",
-            value: { place: "Oslo", temperatureC: 7, sky: "light rain", wind: { kmh: 18, from: "SW", gusts: [22, 31] } },
+            value: {
+              place: "Oslo",
+              temperatureC: 7,
+              sky: "light rain",
+              wind: { kmh: 18, from: "SW", gusts: [22, 31] },
+            },
           },
         },
       }),

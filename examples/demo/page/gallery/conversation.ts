@@ -87,7 +87,15 @@ export const ends: readonly GalleryNode[] = [
 ];
 
 const kinds: readonly [Entry["event"], string][] = [
-  [{ type: "message.added", messageId: "m", role: "user", content: "Send 50 EUR to Ben for lunch" }, ben],
+  [
+    {
+      type: "message.added",
+      messageId: "m",
+      role: "user",
+      content: "Send 50 EUR to Ben for lunch",
+    },
+    ben,
+  ],
   [{ type: "run.added", agent: "demo" }, ben],
   [{ type: "run.queued", reason: "added", wakeId: "w" }, ben],
   [{ type: "attempt.started", worker: "demo-1", wakeId: "w", claims: true }, "agent:demo"],
@@ -97,7 +105,10 @@ const kinds: readonly [Entry["event"], string][] = [
   [{ type: "TEXT_MESSAGE_CONTENT", messageId: "t", delta: "approval first." }, "agent:demo"],
   [{ type: "TEXT_MESSAGE_END", messageId: "t" }, "agent:demo"],
   [{ type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "transfer" }, "agent:demo"],
-  [{ type: "TOOL_CALL_ARGS", toolCallId: "c", delta: '{"to":"Ben Ortiz","amount":50' }, "agent:demo"],
+  [
+    { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: '{"to":"Ben Ortiz","amount":50' },
+    "agent:demo",
+  ],
   [{ type: "TOOL_CALL_END", toolCallId: "c" }, "agent:demo"],
   [
     { type: "call.approval_requested", callId: "c", approvalId: "a", by: "agent", digest: "9f2c" },
@@ -116,12 +127,10 @@ export const facts = {
     { of: gated, forWhom: "a person to decide", since: now - 60_000 },
     { of: open, forWhom: "a device that runs it", since: now - 8_000 },
   ],
-  entries: kinds.map(
-    ([event, actor], at): Entry => ({
-      offset: `gallery.${String(42 + at).padStart(11, "0")}`,
-      at: now - 60_000 + at,
-      actor,
-      event,
-    }),
-  ),
+  entries: kinds.map(([event, actor], at): Entry => ({
+    offset: `gallery.${String(42 + at).padStart(11, "0")}`,
+    at: now - 60_000 + at,
+    actor,
+    event,
+  })),
 };

@@ -19,7 +19,8 @@ import { ends, facts, nodes, streaming } from "./conversation.ts";
 import { ana, ben, message, now, run, transfer } from "./fixtures.ts";
 import "./gallery.css";
 
-const nothing = () => Promise.resolve();
+const later = () => Promise.resolve();
+const nothing = () => {};
 const part = new URLSearchParams(location.search).get("part") ?? "page";
 
 /** Each state of each component, from fixtures; `?part=` picks which. */
@@ -30,7 +31,7 @@ export function Gallery() {
     case "parts":
       return <Parts />;
     case "name":
-      return <NameForm session="quiet-harbour-7f3k" onName={nothing} />;
+      return <NameForm session="quiet-harbour-7f3k" onName={later} />;
     case "empty":
       return <Page nodes={[]} sheet={false} />;
     case "sheet":
@@ -56,7 +57,7 @@ function Page({ nodes: shown, sheet }: { nodes: typeof nodes; sheet: boolean }) 
         <Conversation nodes={shown} empty={<EmptyState onAsk={nothing} />} />
         <div className="foot">
           {shown.length > 0 && <Queue queued={queued} />}
-          <Composer active={false} pending={undefined} onSend={nothing} onStop={nothing} />
+          <Composer active={false} pending={undefined} onSend={later} onStop={later} />
         </div>
       </main>
       <RailPlace open={wide || sheet} onClose={nothing}>
@@ -66,7 +67,9 @@ function Page({ nodes: shown, sheet }: { nodes: typeof nodes; sheet: boolean }) 
   );
 }
 
-const queued = [{ message: message("And what is it in Bergen?", ben, 5), run: run({ attempt: 0 }) }];
+const queued = [
+  { message: message("And what is it in Bergen?", ben, 5), run: run({ attempt: 0 }) },
+];
 
 function Cards() {
   return (
@@ -121,7 +124,7 @@ function Parts() {
       </Exhibit>
       <Exhibit title="Composer while a run is active">
         <Queue queued={queued} />
-        <Composer active pending={undefined} onSend={nothing} onStop={nothing} />
+        <Composer active pending={undefined} onSend={later} onStop={later} />
       </Exhibit>
       <Exhibit title="Streaming text">
         <Conversation nodes={streaming} empty={null} />

@@ -6,10 +6,11 @@ import { Gallery } from "./gallery.tsx";
 import { ana } from "./fixtures.ts";
 import { LocationPanel } from "../components/card/location-panel.tsx";
 
-const nothing = () => Promise.resolve();
+const later = () => Promise.resolve();
+const nothing = () => {};
 const seat: Seat = {
   me: ana,
-  actions: { send: nothing, cancelRun: nothing, cancelCall: nothing, decide: nothing },
+  actions: { send: later, cancelRun: later, cancelCall: later, decide: later },
   clientPanel: (call) => (
     <LocationPanel
       phase={

@@ -6,7 +6,7 @@ export interface StickToBottom {
   readonly content: RefObject<HTMLDivElement | null>;
   /** How many came since the reader left the end. */
   readonly unseen: number;
-  toEnd(): void;
+  readonly toEnd: () => void;
 }
 
 const SLACK = 48;
@@ -15,8 +15,9 @@ export function useStickToBottom(total: number): StickToBottom {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
-  const seen = useRef(total);
-  const [away, setAway] = useState(false);
+  const latest = useRef(total);
+  /** What there was when the reader left the end; undefined while they are there. */
+  const [leftAt, setLeftAt] = useState<number>();
 
   const toEnd = useCallback(() => {
     const node = scroller.current;
@@ -32,7 +33,7 @@ export function useStickToBottom(total: number): StickToBottom {
     const look = () => {
       const atEnd = node.scrollHeight - node.scrollTop - node.clientHeight < SLACK;
       stuck.current = atEnd;
-      setAway(!atEnd);
+      setLeftAt((known) => (atEnd ? undefined : (known ?? latest.current)));
     };
     const follow = new ResizeObserver(() => {
       if (stuck.current) node.scrollTop = node.scrollHeight;
@@ -47,8 +48,9 @@ export function useStickToBottom(total: number): StickToBottom {
   }, []);
 
   useLayoutEffect(() => {
-    if (!away) seen.current = total;
-  }, [away, total]);
+    latest.current = total;
+  }, [total]);
 
-  return { scroller, content, unseen: away ? Math.max(0, total - seen.current) : 0, toEnd };
+  const unseen = leftAt === undefined ? 0 : Math.max(0, total - leftAt);
+  return { scroller, content, unseen, toEnd };
 }

@@ -1,5 +1,5 @@
 import type { Call } from "@holdfast/protocol";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { keyLabel } from "../../format.ts";
 import { createArgumentScanner, type PartialMember } from "../../partial-arguments.ts";
 import { argumentsOf } from "../../rows.ts";
@@ -10,7 +10,7 @@ import { JsonValue } from "./json-value.tsx";
 /** A call's arguments: a table of keys and values that fills in while they stream, their raw text one press away. */
 export function ArgumentsView({ call }: { readonly call: Call }) {
   const [raw, setRaw] = useState(false);
-  const scanner = useMemo(createArgumentScanner, [call.id]);
+  const [scanner] = useState(createArgumentScanner);
   const streaming = call.status === "streaming";
   const members = scanner.read(call.arguments);
   const value = streaming ? undefined : argumentsOf(call);
@@ -50,11 +50,11 @@ function wholeRows(value: Record<string, unknown>): TableRow[] {
 }
 
 function partialRows(members: readonly PartialMember[], streaming: boolean): TableRow[] {
-  return members.map(({ key, text, complete }) => ({
+  return members.map(({ key, text, isString, complete }) => ({
     key,
     label: keyLabel(key),
     value: (
-      <span className="mono">
+      <span className={isString ? undefined : "mono"}>
         {text}
         {!complete && streaming && <Caret />}
       </span>

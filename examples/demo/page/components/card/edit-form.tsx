@@ -109,8 +109,7 @@ function EditRow({ field, text, focus, changed, onChange }: EditRowProps) {
       <p className="edit-note label" id={`${id}-note`}>
         {changed && (
           <>
-            was{" "}
-            {field.proposed === "" ? "not given" : <del className="mono">{field.proposed}</del>}
+            was {field.proposed === "" ? "not given" : <del className="mono">{field.proposed}</del>}
           </>
         )}
       </p>

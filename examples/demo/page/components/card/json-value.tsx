@@ -13,7 +13,8 @@ export function JsonValue({ value, depth = 0 }: { readonly value: unknown; depth
     ? value.map((member, at) => [String(at), member])
     : Object.entries(value);
   const summary = Array.isArray(value) ? `[${members.length}]` : `{${members.length}}`;
-  if (members.length === 0) return <span className="mono">{Array.isArray(value) ? "[]" : "{}"}</span>;
+  if (members.length === 0)
+    return <span className="mono">{Array.isArray(value) ? "[]" : "{}"}</span>;
   return (
     <details className="json-fold" open={depth < 1}>
       <summary className="mono">{summary}</summary>

@@ -30,9 +30,7 @@ export function LocationPanel({ phase, error, onShare, onPlace, onDecline }: Loc
   const asking = phase.type === "asking";
   return (
     <div className="stack">
-      <p className="panel-sentence">
-        {asking ? phase.why : "The agent asks where you are."}
-      </p>
+      <p className="panel-sentence">{asking ? phase.why : "The agent asks where you are."}</p>
       <p className="label">
         {asking
           ? "Type a place instead, or decline."

@@ -23,9 +23,7 @@ export function Outcome({ call }: { readonly call: Call }) {
 
 function Ending({ call }: { readonly call: Call }) {
   const { me } = useSeat();
-  const words = settledWords(call, (principal) =>
-    principal === me ? "you" : nameOf(principal),
-  );
+  const words = settledWords(call, (principal) => (principal === me ? "you" : nameOf(principal)));
   const failed = call.outcome === "error" && call.reason !== "declined";
   return (
     <section className="ending" aria-label="How it ended">

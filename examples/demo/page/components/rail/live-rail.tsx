@@ -6,7 +6,13 @@ import { entriesReader } from "../../open-client.ts";
 import { Rail } from "./rail.tsx";
 
 /** The rail of a session, live. */
-export function LiveRail({ session, token }: { readonly session: Session; readonly token: string }) {
+export function LiveRail({
+  session,
+  token,
+}: {
+  readonly session: Session;
+  readonly token: string;
+}) {
   useSyncExternalStore(session.subscribe, () => session.version);
   const read = useMemo(() => entriesReader(token, session.id), [token, session.id]);
   const entries = useLogTail(session, read);
