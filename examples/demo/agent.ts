@@ -58,6 +58,7 @@ const agent = worker({
 
 const stopping = whenToStop();
 console.log(`Holdfast demo: the model is ${name}.`);
+process.send?.("ready");
 stopping.addEventListener("abort", () => void agent.stop({ graceMs: 0 }));
 await agent.stopped;
 process.disconnect?.();

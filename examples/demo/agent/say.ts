@@ -53,7 +53,11 @@ function fields(value: unknown): Record<string, unknown> {
 }
 
 function text(value: unknown): string {
-  return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+  return typeof value === "string"
+    ? value.replace(/^Error: /, "")
+    : value === undefined
+      ? ""
+      : JSON.stringify(value);
 }
 
 function capital(words: string): string {

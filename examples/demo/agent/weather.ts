@@ -15,7 +15,7 @@ export interface WeatherRequest {
   readonly longitude?: number | undefined;
 }
 
-const skies = ["clear", "a few clouds", "overcast", "light rain", "showers", "fog"];
+const skies = ["clear skies", "a few clouds", "overcast", "light rain", "showers", "fog"];
 const legends = ["atlantis", "el dorado", "narnia", "mordor", "gotham"];
 
 /**
@@ -51,7 +51,7 @@ function madeUp(place: string, latitude: number, now: Date): Weather {
   return {
     place,
     temperatureC: Math.round(base + season + ((seed[0] ?? 0) % 7) - 3),
-    sky: skies[(seed[1] ?? 0) % skies.length] ?? "clear",
+    sky: skies[(seed[1] ?? 0) % skies.length] ?? "clear skies",
     windKmh: 4 + ((seed[2] ?? 0) % 30),
     source: "made up for this demo",
   };

@@ -25,7 +25,7 @@ export function faceOf(call: Call): CallFace {
     case "claimed":
       return running(
         call.executor === "client" && call.claim
-          ? `running at ${nameOf(call.claim.by)}'s`
+          ? `on ${nameOf(call.claim.by)}'s device`
           : "running",
       );
     case "settled":

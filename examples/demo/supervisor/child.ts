@@ -1,19 +1,18 @@
 import { fork, type ChildProcess } from "node:child_process";
 
 export interface ChildOptions {
-  /** What people call it: "the server". */
+  /** What people call it: "The server". */
   readonly name: string;
   readonly file: string;
   readonly env: NodeJS.ProcessEnv;
   readonly log: (line: string) => void;
-  /** It ended before it was ever ready: starting it again would not help. */
-  readonly onHopeless?: () => void;
 }
 
 /** A process that is started again whenever it dies, until it is stopped. */
 export interface Child {
+  /** Of the process as it is now; undefined between two lives. */
   readonly pid: number | undefined;
-  /** Resolves once it sent its first message. */
+  /** Resolves with its first message. @throws when it ended before that; it is not started again then */
   readonly ready: Promise<void>;
   /** Asks it to end, ends it when it does not, and waits until it is gone. */
   stop(): Promise<void>;
@@ -25,14 +24,14 @@ const LONGEST_PAUSE_MS = 5_000;
 const HEALTHY_MS = 10_000;
 const PATIENCE_MS = 6_000;
 
-export function keepRunning(options: ChildOptions): Child {
-  const { name, file, env, log, onHopeless } = options;
+export function keepRunning({ name, file, env, log }: ChildOptions): Child {
   let current: ChildProcess | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopping = false;
   let wasReady = false;
   let pause = FIRST_PAUSE_MS;
   const ready = Promise.withResolvers<void>();
+  ready.promise.catch(() => {}); // for those who do not wait for it
 
   function start(): void {
     const since = Date.now();
@@ -49,9 +48,10 @@ export function keepRunning(options: ChildOptions): Child {
     child.once("exit", (code, signal) => {
       current = undefined;
       if (stopping) return;
-      if (!wasReady && onHopeless) return onHopeless();
+      const how = signal ?? `exit code ${code}`;
+      if (!wasReady) return ready.reject(new Error(`${name} did not start (${how}).`));
       if (Date.now() - since > HEALTHY_MS) pause = FIRST_PAUSE_MS;
-      log(`${name} ended (${signal ?? `exit code ${code}`}); starting it again.`);
+      log(`${name} ended (${how}); starting it again.`);
       timer = setTimeout(start, pause);
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     });

@@ -69,13 +69,15 @@ function RunFacts({ of: run, forWhom, since }: Waits<Run>) {
         </span>
       </p>
       <p className="label">
-        Waits for {forWhom} · <Ago at={since} />
+        {run.status === "active" ? (
+          <>
+            Held by <span className="mono">{run.worker}</span>
+          </>
+        ) : (
+          `Waits for ${forWhom}`
+        )}{" "}
+        · <Ago at={since} />
       </p>
-      {run.worker !== undefined && (
-        <p className="label">
-          Worker <span className="mono">{run.worker}</span>
-        </p>
-      )}
       <ShortId id={run.id} />
     </li>
   );
