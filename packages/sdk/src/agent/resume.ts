@@ -7,7 +7,7 @@ import {
 } from "@holdfast/protocol";
 import type { ToolSet } from "ai";
 import type { Claims } from "./claims.ts";
-import type { Executor } from "./execute.ts";
+import { withExecution, type Execution, type Executor } from "./execute.ts";
 import type { Outbox } from "./outbox.ts";
 import type { AnyTool } from "./policy.ts";
 
@@ -72,15 +72,18 @@ async function resume(call: Call, { tools, executor, claims, outbox }: ResumeCon
   }
 }
 
-async function run(tool: AnyTool, call: Call, execution: object): Promise<unknown> {
+async function run(tool: AnyTool, call: Call, execution: Execution): Promise<unknown> {
   const { asSchema } = await import("ai");
   const text = call.arguments.trim();
   const given: unknown =
     call.argumentsEncoding === "text" ? call.arguments : JSON.parse(text === "" ? "{}" : text);
   const checked = await asSchema(tool.inputSchema).validate?.(given);
   if (checked && !checked.success) throw checked.error;
-  const options = { toolCallId: call.id, messages: [], context: undefined, ...execution };
-  let output: unknown = await tool.execute?.(checked ? checked.value : given, options as never);
+  const options = withExecution(
+    { toolCallId: call.id, messages: [], context: undefined },
+    execution,
+  );
+  let output: unknown = await tool.execute?.(checked ? checked.value : given, options);
   if (typeof output === "object" && output !== null && Symbol.asyncIterator in output) {
     const outputs = output as AsyncIterable<unknown>;
     for await (const each of outputs) output = each;
