@@ -127,6 +127,22 @@ test("an error in the input of a call that its provider executes is followed by 
   expect(session.call("c1").outcome).toBe("ok");
 });
 
+test("C33: an id that the provider uses again in a later step is another call, under an id of the session's own", async () => {
+  const chunks = [
+    ...step(call("c1"), output("sunny")),
+    ...step(call("c1", { city: "Linz" }), output("rain")),
+  ];
+  const session = testSession();
+  encodeInto(session, chunks);
+  expect(session.refused).toEqual([]);
+  const scoped = [...session.state.calls.keys()].find((id) => id !== "c1");
+  const expected = await oracle(chunks);
+  expect(rebuilt(session)).toEqual({
+    ...expected,
+    parts: expected.parts.map((it, at) => (at === 3 ? { ...it, toolCallId: scoped } : it)),
+  });
+});
+
 test("a step that is reset leaves nothing but its beginning", async () => {
   const chunks: UIMessageChunk[] = [
     { type: "start-step" },
