@@ -30,11 +30,11 @@ const changed = Array.from({ length: Number(values.rows) }, (_, index) => ({
 }));
 
 const directory = await mkdtemp(join(values.directory, "holdfast-bench-"));
+const storage = values.storage === "memory" ? memoryStorage() : await openSqlite({ directory });
 try {
-  await using storage =
-    values.storage === "memory" ? memoryStorage() : await openSqlite({ directory });
   await measure(storage);
 } finally {
+  await storage[Symbol.asyncDispose]();
   await rm(directory, { recursive: true });
 }
 

@@ -5,13 +5,24 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 
 /** A directory that goes when the test has finished. */
 export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), "holdfast-test-"));
+  const directory = newDirectory();
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
+}
+
+/** A directory that goes when the file's tests have finished; called outside of them. */
+export function sharedDirectory(): string {
+  const directory = newDirectory();
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+function newDirectory(): string {
+  return mkdtempSync(join(tmpdir(), "holdfast-test-"));
 }
 
 /**

@@ -4,7 +4,6 @@ import {
   copyFileSync,
   cpSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -15,14 +14,13 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { openSqlite } from "../../src/storage/sqlite/open.ts";
 import type { StorageError } from "../../src/storage/storage.ts";
 import { addition, at, creation } from "../suites/commits.ts";
-import { hashFiles, startWriter, temporaryDirectory } from "./directory.ts";
+import { hashFiles, sharedDirectory, startWriter, temporaryDirectory } from "./directory.ts";
 
 describe("a directory in use", () => {
   test("by another process is refused, unchanged, until that process is killed", async () => {
@@ -67,7 +65,7 @@ describe("a directory in use", () => {
   });
 });
 
-const originals = mkdtempSync(join(tmpdir(), "holdfast-test-"));
+const originals = sharedDirectory();
 const closedOriginal = join(originals, "closed");
 const killedOriginal = join(originals, "killed");
 
@@ -76,7 +74,6 @@ beforeAll(async () => {
   await closedStorage(closedOriginal);
   await killedStorage(killedOriginal);
 });
-afterAll(() => rmSync(originals, { recursive: true, force: true }));
 
 const closedDirectory = () => copyOf(closedOriginal);
 const killedDirectory = () => copyOf(killedOriginal);

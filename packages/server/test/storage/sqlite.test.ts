@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
@@ -8,15 +7,14 @@ import { openSqlite, sqliteStorage } from "../../src/storage/sqlite/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { addition, at, creation, dump } from "../suites/commits.ts";
 import { settle, storageSuite } from "../suites/storage.ts";
-import { startWriter, temporaryDirectory } from "./directory.ts";
+import { sharedDirectory, startWriter, temporaryDirectory } from "./directory.ts";
 
 // One storage serves the suite, emptied before each test: to open one takes longer than most tests.
-const shared = mkdtempSync(join(tmpdir(), "holdfast-test-"));
+const shared = sharedDirectory();
 let storage: Storage | undefined;
 
 afterAll(async () => {
   await storage?.[Symbol.asyncDispose]();
-  rmSync(shared, { recursive: true });
 });
 
 storageSuite("sqlite", async () => {
