@@ -10,7 +10,7 @@ export type {
   Decision,
   SettleReason,
 } from "./call.ts";
-export type { Codec, Encoder, EncoderScope } from "./codec.ts";
+export type { Codec, Encoder, EncoderScope, HistoryOptions } from "./codec.ts";
 export { COMMAND_TYPES } from "./command.ts";
 export type {
   AgentCommand,
@@ -74,7 +74,16 @@ export { reduce, reduceAll } from "./reduce/index.ts";
 export { RUN_TABLE } from "./run-table.ts";
 export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
 export type { MessageNode, Run, RunStatus } from "./run.ts";
-export { callsOf, emptyState, fromRows, partsOf, producerKey, tipOf, toRows } from "./state.ts";
+export {
+  aliasKey,
+  callsOf,
+  emptyState,
+  fromRows,
+  partsOf,
+  producerKey,
+  tipOf,
+  toRows,
+} from "./state.ts";
 export type {
   Advertised,
   Part,
