@@ -75,7 +75,6 @@ export { RUN_TABLE } from "./run-table.ts";
 export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
 export type { MessageNode, Run, RunStatus } from "./run.ts";
 export {
-  aliasKey,
   callsOf,
   emptyState,
   fromRows,
