@@ -31,6 +31,7 @@ export type {
 export { canonical, canonicalArguments } from "./canonical.ts";
 export { CALL_TABLE } from "./call-table.ts";
 export type { CallMove, CallTrigger } from "./call-table.ts";
+export { toSessionId } from "./decide/call.ts";
 export { createDraft } from "./decide/draft.ts";
 export type { Author, Draft, Sealed, TouchedRow } from "./decide/draft.ts";
 export type { Actor, Env } from "./decide/env.ts";
@@ -74,7 +75,6 @@ export { RUN_TABLE } from "./run-table.ts";
 export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
 export type { MessageNode, Run, RunStatus } from "./run.ts";
 export {
-  aliasKey,
   callsOf,
   emptyState,
   fromRows,

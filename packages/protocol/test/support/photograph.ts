@@ -44,8 +44,8 @@ export function indexOf(state: SessionState) {
   return {
     nodes,
     live: [...live],
-    aliases: Object.fromEntries([...aliases].sort()),
-    parts: Object.fromEntries([...parts].sort()),
+    aliases: Object.fromEntries(aliases),
+    parts: Object.fromEntries(parts),
   };
 }
 

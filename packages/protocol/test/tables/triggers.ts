@@ -69,7 +69,10 @@ export const TRIGGERS: Readonly<Record<string, Act>> = {
     return undefined;
   },
   "attempt finishes": (scene) => agent(scene).finish(),
-  "attempt is lost": (scene) => void loseAttempt(scene),
+  "attempt is lost": (scene) => {
+    loseAttempt(scene);
+    return undefined;
+  },
   cancel: ({ desk }) => desk.user({ type: "call.cancel", callId: CALL }),
   "run is cancelled": ({ desk, runId }) => desk.user({ type: "run.cancel", runId }),
   "run is replaced": (scene) => void scene.desk.send("m2", { whileActive: "replace" }),
@@ -87,7 +90,10 @@ export const TRIGGERS: Readonly<Record<string, Act>> = {
     desk.send("m2");
     return undefined;
   },
-  "agent is given up": (scene) => void loseAttempt(scene),
+  "agent is given up": (scene) => {
+    loseAttempt(scene);
+    return undefined;
+  },
 };
 
 /** A command from the side that executes the call, as whom the words say. */

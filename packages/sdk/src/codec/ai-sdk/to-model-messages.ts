@@ -43,6 +43,7 @@ export async function toModelMessages(
       return shown && isCut(item) ? withoutItemIds(shown) : shown;
     },
   });
+  for (const message of messages) message.parts = message.parts.filter(isSendable);
   const last = messages.at(-1);
   if (last?.role === "assistant") last.parts = executableLast(last.parts);
   return convertToModelMessages(messages, tools && { tools });
@@ -129,6 +130,14 @@ function noted(part: ToolPart, input: unknown, errorText = "Not executed."): Too
 function exportText(item: TextItem, part: UIPart): UIPart | undefined {
   if (item.status === "closed") return part;
   return item.kind === "reasoning" ? undefined : { type: "text", text: item.text };
+}
+
+/** A file that says nowhere where it is cannot be sent, and must not keep the rest from being sent. */
+function isSendable(part: UIPart): boolean {
+  if (part.type !== "file" && part.type !== "reasoning-file") return true;
+  return (
+    ("providerReference" in part && part.providerReference !== undefined) || URL.canParse(part.url)
+  );
 }
 
 /** Approval responses are read from the last message alone; one that content follows is told as not executed. */
