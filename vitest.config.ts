@@ -10,6 +10,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
   test: {
     maxWorkers: 2,
+    // These machines are shared: a limit is there to end a hang, not to time anything.
+    testTimeout: 30_000,
     reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
     projects: [
       {
@@ -20,6 +22,7 @@ export default defineConfig({
             "packages/*/test/**/*.test.{ts,tsx}",
             "apps/*/test/**/*.test.{ts,tsx}",
             "test/*.test.ts",
+            "test/cases/*.test.ts",
           ],
         },
       },

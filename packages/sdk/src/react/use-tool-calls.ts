@@ -8,7 +8,7 @@ export interface CallFilter {
   readonly status?: CallStatus | readonly CallStatus[];
 }
 
-/** A session's calls in the order they were proposed, superseded ones left out. A call is a new object when it changed. */
+/** A session's calls in the order they were proposed, superseded and withdrawn ones left out. A call is a new object when it changed. */
 export function useToolCalls(session: Session, filter: CallFilter = {}): readonly Call[] {
   const names = listOf(filter.name);
   const statuses = listOf(filter.status);
@@ -31,6 +31,7 @@ export function selectCalls(
     [...all.values()]
       .filter(
         (call) =>
+          !call.withdrawn &&
           call.outcome !== "superseded" &&
           (names?.includes(call.name) ?? true) &&
           (statuses?.includes(call.status) ?? true),

@@ -6,34 +6,46 @@ import type { Offset } from "@holdfast/protocol";
  * - `append` of one session is all or nothing, durable before it resolves, and refused with {@link StorageConflict}
  *   when the session's head is not `expect`. Commits of different sessions that travel in one group are independent:
  *   a conflict of one writes nothing of it and all of the others; when the group itself fails, each rejects.
- * - Appends to one session are applied in the order they were called.
+ * - Appends and deletes of one session are applied in the order they were called. When one rejects, the appends of
+ *   its session that were called before it rejected, and build on it, reject too: by their `expect`, or, where a
+ *   failed commit changed rows alone and so moved no head, with the same error.
  * - Reads see every append that resolved before they were called, and no half of one.
- * - What was appended is returned exactly; storage looks inside no `json` and no `value`.
+ * - What was appended is returned exactly; storage looks inside no `json` and no `value`. Strings are well-formed
+ *   Unicode: a commit with a lone surrogate in an id or a text is refused with `failed`.
+ * - Closing waits for what was called before it; what is called later rejects with `closed`.
  */
 export interface Storage extends AsyncDisposable {
   append(commit: Commit): Promise<void>;
-  /** Everything materialised of a session and the head it holds for, or undefined for an unknown session. */
+  /**
+   * Everything materialised of a session, in no particular order, and the head it holds for, or undefined for an
+   * unknown session.
+   */
   rows(
     session: string,
   ): Promise<{ readonly head: Offset; readonly rows: readonly Row[] } | undefined>;
   /**
    * Batches whose last entry is after `after`, oldest first, whole ones only: the first may begin at or before
-   * `after`. Stops once `maxBytes` of JSON are collected, but returns at least one batch if there is one.
+   * `after`. The batch with which `maxBytes` (UTF-8 bytes of JSON) are reached is the last one returned, so there is
+   * at least one if there is any. Empty for an unknown session.
    */
   entries(session: string, after: Offset, maxBytes: number): Promise<readonly Batch[]>;
-  /** Index rows that are due at `before` or earlier, soonest first. */
+  /** Index rows that are due at `before` or earlier, soonest first; ties in no particular order. */
   due(query: DueQuery): Promise<readonly Due[]>;
-  /** Sessions by id, ascending. */
+  /** Sessions whose id is above `after`, ascending by code point (which is not JavaScript's string order). */
   sessions(query: {
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly SessionHead[]>;
-  /** Removes a session and all that belongs to it; unknown sessions are fine. */
+  /** Removes a session and all that belongs to it; unknown sessions are fine. Durable before it resolves. */
   delete(session: string): Promise<void>;
   /** The storage's clock, Unix milliseconds: the one every deadline is measured on. */
   now(): number;
 }
 
+/**
+ * One change of one session. Who makes it sees to it that a batch ends at `head`, and that every head is above the
+ * one before; a batch at or below an earlier one of its session is refused with `failed`.
+ */
 export interface Commit {
   readonly session: string;
   /** The head this commit follows; null creates the session and conflicts where it exists. */
@@ -105,7 +117,15 @@ export class StorageConflict extends Error {
   }
 }
 
-/** The storage cannot be used as it is; `reason` says which kind, the message what to do. Nothing was touched. */
+/**
+ * The storage cannot do what was asked; `reason` says which kind, the message what to do.
+ *
+ * - `in_use`, `other_version`, `damaged` while opening: nothing on disk was touched. `damaged` may come from a later
+ *   call too.
+ * - `closed`: the call came after closing began; it changed nothing.
+ * - `failed`: this call could not be done. An append may have become durable all the same if the storage failed as a
+ *   whole (its disk or its process); then every later call fails, and who opens it again reads what holds.
+ */
 export class StorageError extends Error {
   readonly reason: "in_use" | "other_version" | "damaged" | "closed" | "failed";
 

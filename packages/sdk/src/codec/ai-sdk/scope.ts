@@ -18,10 +18,11 @@ export interface Ids {
   readonly part: () => string;
 }
 
-export function createIds(scope: { readonly runId: string; readonly attempt: number }): Ids {
+export function createIds({ runId, attempt, stream = 0 }: AiSdkScope): Ids {
   let round = 0;
   let part = 0;
-  const prefix = () => `${scope.runId}.${scope.attempt}.${round}`;
+  const own = stream === 0 ? `${runId}.${attempt}` : `${runId}.${attempt}-${stream}`;
+  const prefix = () => `${own}.${round}`;
   return {
     round: prefix,
     nextRound() {

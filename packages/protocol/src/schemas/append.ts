@@ -1,0 +1,185 @@
+import type { Command } from "../command.ts";
+import { isId, isObject, MAX_ID } from "./fields.ts";
+import { invalid, parse } from "./invalid.ts";
+import * as f from "./fields.ts";
+
+/**
+ * Reads a `run.append`. Hot path: checked by hand against one table, and the value itself is returned, so that what
+ * a framework put beside the known fields is kept. Depth is not looked at; only what `decide` and `reduce` read.
+ *
+ * @throws HoldfastError `invalid_request`, naming the item and its field
+ */
+export function parseAppend(value: Record<string, unknown>): Command {
+  check(value, "runId", "id", "run.append");
+  check(value, "attempt", "count", "run.append");
+  check(value, "producer", "id", "run.append");
+  check(value, "seq", "count", "run.append");
+  const { items } = value;
+  if (!Array.isArray(items)) throw invalid("run.append.items", "must be an array");
+  for (let index = 0; index < items.length; index += 1) checkItem(items[index], index);
+  return value as unknown as Command; // checked field by field above
+}
+
+type Kind = "id" | "text" | "count" | "any" | "object" | "array" | "subtype" | "outcome" | "answer";
+
+/** What each item needs, beside its type. */
+const ITEMS: Readonly<Record<string, readonly (readonly [field: string, kind: Kind])[]>> = {
+  __proto__: null as never,
+  TEXT_MESSAGE_CONTENT: [
+    ["messageId", "id"],
+    ["delta", "text"],
+  ],
+  TOOL_CALL_ARGS: [
+    ["toolCallId", "id"],
+    ["delta", "text"],
+  ],
+  REASONING_MESSAGE_CONTENT: [
+    ["messageId", "id"],
+    ["delta", "text"],
+  ],
+  TEXT_MESSAGE_START: [["messageId", "id"]],
+  TEXT_MESSAGE_END: [["messageId", "id"]],
+  REASONING_START: [["messageId", "id"]],
+  REASONING_END: [["messageId", "id"]],
+  REASONING_MESSAGE_START: [["messageId", "id"]],
+  REASONING_MESSAGE_END: [["messageId", "id"]],
+  REASONING_ENCRYPTED_VALUE: [
+    ["subtype", "subtype"],
+    ["entityId", "id"],
+    ["encryptedValue", "text"],
+  ],
+  TOOL_CALL_START: [
+    ["toolCallId", "id"],
+    ["toolCallName", "id"],
+  ],
+  TOOL_CALL_END: [["toolCallId", "id"]],
+  STATE_SNAPSHOT: [["snapshot", "any"]],
+  STATE_DELTA: [["delta", "array"]],
+  ACTIVITY_SNAPSHOT: [
+    ["messageId", "id"],
+    ["activityType", "text"],
+    ["content", "object"],
+  ],
+  ACTIVITY_DELTA: [
+    ["messageId", "id"],
+    ["activityType", "text"],
+    ["patch", "array"],
+  ],
+  SUBAGENT_STARTED: [
+    ["subagentRunId", "id"],
+    ["name", "text"],
+  ],
+  SUBAGENT_FINISHED: [["subagentRunId", "id"]],
+  SUBAGENT_ERROR: [
+    ["subagentRunId", "id"],
+    ["message", "text"],
+  ],
+  STEP_STARTED: [["stepName", "text"]],
+  STEP_FINISHED: [["stepName", "text"]],
+  CUSTOM: [
+    ["name", "text"],
+    ["value", "any"],
+  ],
+  RAW: [["event", "any"]],
+  "round.open": [],
+  "round.close": [],
+  "round.withdraw": [],
+  "run.annotate": [["metadata", "object"]],
+  "call.annotate": [
+    ["callId", "id"],
+    ["metadata", "object"],
+  ],
+  "call.replace_arguments": [
+    ["callId", "id"],
+    ["arguments", "text"],
+  ],
+  "call.invalidate": [
+    ["callId", "id"],
+    ["error", "object"],
+  ],
+  "call.ask": [["callId", "id"]],
+  "call.progress": [
+    ["callId", "id"],
+    ["progress", "any"],
+  ],
+  "call.answer": [
+    ["callId", "id"],
+    ["outcome", "outcome"],
+    ["answer", "answer"],
+  ],
+};
+
+/** Fields that may be absent, and what they must be where they are not. */
+const OPTIONAL: readonly (readonly [field: string, kind: Kind])[] = [
+  ["metadata", "object"],
+  ["parentMessageId", "id"],
+  ["approvalId", "id"],
+  ["claimId", "id"],
+];
+
+function checkItem(item: unknown, index: number): void {
+  if (!isObject(item)) throw invalid(`run.append.items[${index}]`, "must be an object");
+  const { type } = item;
+  const fields = typeof type === "string" ? ITEMS[type] : undefined;
+  if (!fields) {
+    throw invalid(
+      `run.append.items[${index}].type`,
+      typeof type === "string"
+        ? `${JSON.stringify(type.slice(0, 64))} is nothing an attempt may append`
+        : "must be a string",
+    );
+  }
+  for (const [field, kind] of fields) check(item, field, kind, "run.append.items", index);
+  for (const [field, kind] of OPTIONAL) {
+    if (item[field] !== undefined) check(item, field, kind, "run.append.items", index);
+  }
+}
+
+const PROBLEMS: Readonly<Record<Kind, string>> = {
+  id: `must be a non-empty string of at most ${MAX_ID} characters`,
+  text: "must be a string",
+  count: "must be a whole number of at least 1",
+  any: "is missing",
+  object: "must be an object",
+  array: "must be an array",
+  subtype: "must be tool-call or message",
+  outcome: "must be ok or error",
+  answer: "must be an answer",
+};
+
+function check(
+  owner: Record<string, unknown>,
+  field: string,
+  kind: Kind,
+  where: string,
+  index?: number,
+): void {
+  const value = owner[field];
+  if (fits(value, kind)) return;
+  const at = `${where}${index === undefined ? "" : `[${index}]`}.${field}`;
+  if (kind === "answer") parse(f.answer, value, at);
+  throw invalid(at, PROBLEMS[kind]);
+}
+
+function fits(value: unknown, kind: Kind): boolean {
+  switch (kind) {
+    case "id":
+      return isId(value);
+    case "text":
+      return typeof value === "string";
+    case "count":
+      return typeof value === "number" && Number.isSafeInteger(value) && value >= 1;
+    case "any":
+      return value !== undefined;
+    case "object":
+      return isObject(value);
+    case "array":
+      return Array.isArray(value);
+    case "subtype":
+      return value === "tool-call" || value === "message";
+    case "outcome":
+      return value === "ok" || value === "error";
+    case "answer":
+      return f.answer.safeParse(value).success;
+  }
+}

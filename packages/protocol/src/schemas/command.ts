@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { COMMAND_TYPES, type Command } from "../command.ts";
+import { HoldfastError, reject } from "../errors.ts";
+import { parseAppend } from "./append.ts";
+import * as f from "./fields.ts";
+import { invalid, parse } from "./invalid.ts";
+
+/**
+ * Reads one command from parsed JSON. Unknown fields are dropped.
+ *
+ * @throws HoldfastError `unknown_command` for a type that does not exist, listing those that do; `invalid_request`
+ *   for everything else that does not fit, naming where.
+ */
+export function parseCommand(value: unknown): Command {
+  if (!f.isObject(value)) {
+    throw invalid("command", "must be an object with an id and a type");
+  }
+  const { type } = value;
+  if (typeof type !== "string") throw invalid("type", "must be a command's type");
+  if (!f.isId(value["id"])) {
+    throw invalid("id", `must be a non-empty string of at most ${f.MAX_ID} characters`);
+  }
+  if (type === "run.append") return parseAppend(value);
+  const schema = SCHEMAS.get(type);
+  if (!schema) {
+    throw new HoldfastError(
+      reject("unknown_command", `There is no command ${show(type)}: send ${list()}.`, {
+        known: COMMAND_TYPES,
+      }),
+    );
+  }
+  return parse(schema, value, type) as Command;
+}
+
+const fence = {
+  id: f.id,
+  runId: f.id,
+  attempt: f.count,
+  producer: f.id,
+  seq: f.count,
+};
+const call = { id: f.id, callId: f.id };
+const progress = {
+  claimId: f.id.optional(),
+  progress: f.json,
+  metadata: f.metadata.optional(),
+};
+const answer = {
+  claimId: f.id.optional(),
+  outcome: f.outcome,
+  answer: f.answer,
+  declined: f.flag.optional(),
+  messageId: f.id.optional(),
+  metadata: f.metadata.optional(),
+};
+
+const byType = {
+  "message.send": z.object({
+    type: z.literal("message.send"),
+    id: f.id,
+    messageId: f.id,
+    role: z
+      .literal("user", "must be user: what an assistant says is appended by its run")
+      .optional(),
+    content: f.content,
+    parentId: f.id.optional(),
+    whileActive: f.policy.shape.whileActive,
+    whilePending: f.policy.shape.whilePending,
+    metadata: f.metadata.optional(),
+  }),
+  "run.cancel": z.object({
+    type: z.literal("run.cancel"),
+    id: f.id,
+    runId: f.id,
+    reason: f.text.optional(),
+  }),
+  "tools.advertise": z.object({ type: z.literal("tools.advertise"), id: f.id, tools: f.tools }),
+  "policy.set": z.object({ type: z.literal("policy.set"), id: f.id, policy: f.policy }),
+  "call.decide": z.object({
+    type: z.literal("call.decide"),
+    ...call,
+    approvalId: f.id.optional(),
+    digest: f.text.optional(),
+    approved: f.flag,
+    reason: f.text.optional(),
+    arguments: f.text.optional(),
+  }),
+  "call.cancel": z.object({
+    type: z.literal("call.cancel"),
+    ...call,
+    reason: f.text.optional(),
+  }),
+  "call.claim": z.object({ type: z.literal("call.claim"), ...call, force: f.flag.optional() }),
+  "call.renew": z.object({ type: z.literal("call.renew"), ...call, claimId: f.id }),
+  "call.release": z.object({ type: z.literal("call.release"), ...call, claimId: f.id }),
+  "call.progress": z.object({ type: z.literal("call.progress"), ...call, ...progress }),
+  "call.answer": z.object({ type: z.literal("call.answer"), ...call, ...answer }),
+  "run.heartbeat": z.object({
+    type: z.literal("run.heartbeat"),
+    id: f.id,
+    runId: f.id,
+    attempt: f.count,
+  }),
+  "run.finish": z.object({ type: z.literal("run.finish"), ...fence }),
+  "run.fail": z.object({
+    type: z.literal("run.fail"),
+    ...fence,
+    error: z.object({ code: f.text, message: f.text }, "must be {code, message}"),
+  }),
+} satisfies Record<Exclude<Command["type"], "run.append">, z.ZodType>;
+
+const SCHEMAS: ReadonlyMap<string, z.ZodType> = new Map(Object.entries(byType));
+
+function show(type: string): string {
+  return JSON.stringify(type.slice(0, 64));
+}
+
+function list(): string {
+  return COMMAND_TYPES.join(", ");
+}

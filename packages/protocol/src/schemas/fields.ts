@@ -1,0 +1,89 @@
+import { ContentPartSchema } from "@ag-ui/core/schemas";
+import { z } from "zod";
+import type { Json, Metadata } from "../json.ts";
+
+/** The longest id anything may have. */
+export const MAX_ID = 256;
+
+/** Whether a value can be an id: text that every storage keeps apart from every other. */
+export function isId(value: unknown): value is string {
+  return (
+    typeof value === "string" && value.length > 0 && value.length <= MAX_ID && value.isWellFormed()
+  );
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export const id = z.custom<string>(isId, {
+  error: `must be a non-empty string of at most ${MAX_ID} characters`,
+});
+
+/** A name that appears in principals and index rows: an id without control characters. */
+export const name = z.custom<string>((value) => isId(value) && !/\p{Cc}/u.test(value), {
+  error: `must be a non-empty string of at most ${MAX_ID} characters, without control characters`,
+});
+
+export const text = z.string({ error: "must be a string" });
+export const flag = z.boolean({ error: "must be true or false" });
+export const count = z.int({ error: "must be a whole number" }).min(1, "must be at least 1");
+
+/** Passed through untouched, so that a key such as `__proto__` stays an ordinary key. */
+export const metadata = z.custom<Metadata>(isObject, { error: "must be an object" });
+
+/** Any JSON, but present. */
+export const json = z.custom<Json>((value) => value !== undefined, { error: "is missing" });
+
+export const tool = z.object(
+  {
+    name,
+    description: text.optional(),
+    parameters: z.custom<Record<string, unknown>>(isObject, "must be a JSON Schema").optional(),
+    executor: z.enum(["client", "agent"], "must be client or agent").optional(),
+    approval: z.enum(["never", "always"], "must be never or always").optional(),
+    sideEffects: flag.optional(),
+    retry: z.enum(["safe", "unsafe"], "must be safe or unsafe").optional(),
+    deadlineMs: count.optional(),
+    approvalMs: count.optional(),
+    metadata: metadata.optional(),
+  },
+  "must be a tool declaration",
+);
+
+export const tools = z
+  .array(tool, "must be an array of tool declarations")
+  .max(512, "must hold at most 512 tools");
+
+export const policy = z.object(
+  {
+    whileActive: z
+      .enum(
+        ["queue", "concurrent", "refuse", "replace"],
+        "must be queue, concurrent, refuse or replace",
+      )
+      .optional(),
+    whilePending: z
+      .enum(["abandon", "queue", "refuse"], "must be abandon, queue or refuse")
+      .optional(),
+    invalidArguments: z.enum(["answer", "offer"], "must be answer or offer").optional(),
+  },
+  "must be an object",
+);
+
+const NOT_CONTENT =
+  "must be text, or an array of text, image, audio, video and document parts: only a user's message is sent";
+
+export const content = z.union([z.string(), z.array(ContentPartSchema).min(1)], NOT_CONTENT);
+
+export const answer = z.discriminatedUnion(
+  "type",
+  [
+    z.object({ type: z.literal("json"), value: json }),
+    z.object({ type: z.literal("text"), text }),
+    z.object({ type: z.literal("parts"), parts: z.array(json, "must be an array") }),
+  ],
+  'must be {"type":"json","value"}, {"type":"text","text"} or {"type":"parts","parts"}',
+);
+
+export const outcome = z.enum(["ok", "error"], "must be ok or error");

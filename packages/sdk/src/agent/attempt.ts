@@ -1,0 +1,80 @@
+import { HoldfastError, type CommandBody, type Verdict } from "@holdfast/protocol";
+import { backoffMs, isTransient, parseVerdicts, type Transport } from "../wire/index.ts";
+import type { Work } from "./work.ts";
+
+/** What everything that acts for one attempt shares. */
+export interface Attempt {
+  readonly work: Work;
+  /** Speaks with the attempt's token. */
+  readonly transport: Transport;
+  /** Aborted once the attempt is over for this process; the reason is a {@link HoldfastError}. */
+  readonly signal: AbortSignal;
+  /** How long to go on trying while the server cannot be reached, in milliseconds. */
+  readonly patienceMs: number;
+  /** When the server last heard of the attempt, Unix milliseconds. */
+  heardAt: number;
+  /** Says that the attempt is over; the first reason stands. */
+  readonly lapse: (reason: HoldfastError) => void;
+  /** A command id that no other process uses. */
+  newId(): string;
+}
+
+export function createAttempt(
+  work: Work,
+  transport: Transport,
+  { instance, patienceMs }: { readonly instance: string; readonly patienceMs: number },
+): Attempt {
+  const controller = new AbortController();
+  let commands = 0;
+  return {
+    work,
+    transport,
+    signal: controller.signal,
+    patienceMs,
+    heardAt: transport.timing.now(),
+    lapse: (reason) => controller.abort(reason),
+    newId: () => `${instance}.${work.runId}.${work.attempt}.${(commands += 1)}`,
+  };
+}
+
+/**
+ * Sends one command, given as JSON text, until the server gives its verdict. The very same bytes are sent again where
+ * the network or the server's health failed, so the server recognises what it took already.
+ *
+ * @throws {HoldfastError} the transient error once the attempt's patience is over; what the server says of the request
+ * as a whole (`unauthenticated`, `unknown_session`, `too_large`, …); the signal's reason when the attempt lapsed
+ */
+export async function submit(attempt: Attempt, command: string): Promise<Verdict> {
+  const { transport, signal, work, patienceMs } = attempt;
+  const { timing, backoff } = transport;
+  const path = `/v1/sessions/${encodeURIComponent(work.session)}/commands`;
+  const since = timing.now();
+  for (let failures = 1; ; failures += 1) {
+    try {
+      signal.throwIfAborted();
+      const sentAt = timing.now();
+      const [verdict] = await transport.json(path, {
+        method: "POST",
+        body: `{"commands":[${command}]}`,
+        tries: 1,
+        signal,
+        parse: parseVerdicts,
+      });
+      if (verdict?.error && isTransient(new HoldfastError(verdict.error)))
+        throw new HoldfastError(verdict.error);
+      if (verdict) {
+        attempt.heardAt = Math.max(attempt.heardAt, sentAt);
+        return verdict;
+      }
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (!isTransient(error) || timing.now() - since >= patienceMs) throw error;
+    }
+    await timing.sleep(backoffMs(timing, failures, backoff), signal);
+  }
+}
+
+/** {@link submit} for a command under a new id. */
+export function command(attempt: Attempt, body: CommandBody): Promise<Verdict> {
+  return submit(attempt, JSON.stringify({ id: attempt.newId(), ...body }));
+}

@@ -1,0 +1,101 @@
+import { HoldfastError, toSessionId, type Call, type SessionState } from "@holdfast/protocol";
+import { linkedController } from "../wire/index.ts";
+import { command, type Attempt } from "./attempt.ts";
+import type { Live } from "./live.ts";
+
+/** What became of the wish to execute a call. */
+export type Claimed =
+  /** This attempt executes it, and nobody else does. */
+  | {
+      readonly type: "granted";
+      /** The session's id for the call. */
+      readonly callId: string;
+      readonly claimId: string;
+      /** Aborted when the call was cancelled, the claim was lost, or the attempt is over. */
+      readonly signal: AbortSignal;
+    }
+  /** It ended already; there is nothing to execute. */
+  | { readonly type: "settled"; readonly call: Call };
+
+/** The calls that an attempt executes. Held claims are renewed until their call is settled or the attempt is over. */
+export interface Claims {
+  /**
+   * Asks for the right to execute a call.
+   *
+   * @throws {HoldfastError} the refusal: `claim_held`, `approval_required`, …; the attempt's reason when it is over
+   */
+  claim(callId: string): Promise<Claimed>;
+  /** The claim under which this attempt executes the call, if it does. */
+  readonly claimOf: (callId: string) => string | undefined;
+  /** The call was refused to this attempt: what its framework makes of that is no answer to it. */
+  isRefused(callId: string): boolean;
+  /** To be called with every new state: notices calls that ended under this attempt's hands. */
+  observe(state: SessionState): void;
+}
+
+export function createClaims(attempt: Attempt, live: () => Live, renewMs: number): Claims {
+  const held = new Map<string, { readonly callId: string; readonly claimId: string }>();
+  const running = new Map<string, (reason: HoldfastError) => void>();
+  const refused = new Set<string>();
+
+  /** The newest call that this run means by an id. */
+  function find(state: SessionState, callId: string): Call | undefined {
+    return state.calls.get(toSessionId(state, attempt.work.runId, callId));
+  }
+
+  function grant(callId: string, claimId: string): Claimed {
+    const { controller, unlink } = linkedController(attempt.signal);
+    const stop = (reason: HoldfastError) => {
+      running.delete(callId);
+      unlink();
+      controller.abort(reason);
+    };
+    running.set(callId, stop);
+    void renew(callId, claimId, controller.signal).catch(() => {});
+    return { type: "granted", callId, claimId, signal: controller.signal };
+  }
+
+  async function renew(callId: string, claimId: string, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await attempt.transport.timing.sleep(renewMs, signal);
+      const { error } = await command(attempt, { type: "call.renew", callId, claimId });
+      if (error) running.get(callId)?.(new HoldfastError(error));
+    }
+  }
+
+  return {
+    async claim(callId) {
+      const { error, claimId, offset } = await command(attempt, { type: "call.claim", callId });
+      if (!error && claimId === undefined)
+        throw new HoldfastError({ code: "internal", message: `No claim came for ${callId}.` });
+      await live().until(offset);
+      const call = find(live().state, callId);
+      if (claimId !== undefined) {
+        refused.delete(callId);
+        held.set(callId, { callId: call?.id ?? callId, claimId });
+        return grant(call?.id ?? callId, claimId);
+      }
+      refused.add(callId);
+      held.delete(callId);
+      if (error?.code === "call_settled" && call?.status === "settled")
+        return { type: "settled", call };
+      throw new HoldfastError(error ?? { code: "internal", message: "No verdict." });
+    },
+    claimOf: (callId) => held.get(callId)?.claimId,
+    isRefused: (callId) => refused.has(callId),
+    observe(state) {
+      for (const [callId, stop] of running) {
+        const call = state.calls.get(callId);
+        if (call?.status === "settled") stop(settledElsewhere(call));
+      }
+    },
+  };
+}
+
+function settledElsewhere(call: Call): HoldfastError {
+  return new HoldfastError({
+    code: "call_settled",
+    message: `Call ${call.id} ended ${call.outcome ?? "already"}${call.reason ? ` (${call.reason})` : ""}: stop executing it.`,
+    details: { outcome: call.outcome, reason: call.reason },
+  });
+}

@@ -1,0 +1,65 @@
+import type { Offset, ToolDeclaration } from "@holdfast/protocol";
+import { isObject, unreachable, type Transport } from "../wire/index.ts";
+
+/** One attempt of a run, granted to this process. */
+export interface Work {
+  readonly session: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly wakeId: string;
+  /** The attempt's own: everything the agent says of the run goes under it. */
+  readonly token: string;
+  /** How long the server hears nothing before it gives the attempt up. */
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  /** The session's head when the attempt was durable. */
+  readonly offset: Offset;
+}
+
+export interface WorkRequest {
+  readonly agent: string;
+  readonly worker: string;
+  /** Names the process under the worker's name: attempts that another process of that name held are taken over. */
+  readonly instance: string;
+  readonly waitMs: number;
+  readonly tools?: readonly ToolDeclaration[];
+  readonly complete?: boolean;
+}
+
+/**
+ * Waits for work, at most `waitMs`. One try: the caller asks again.
+ *
+ * @returns undefined when nothing came
+ * @throws {HoldfastError} `unreachable` and other transient codes; `unauthenticated`, `forbidden`
+ */
+export function claimWork(
+  transport: Transport,
+  request: WorkRequest,
+  signal: AbortSignal,
+): Promise<Work | undefined> {
+  return transport.json("/v1/work/claim", {
+    method: "POST",
+    body: JSON.stringify({ ...request, claims: true }),
+    tries: 1,
+    timeoutMs: request.waitMs + transport.timeoutMs,
+    signal,
+    parse: parseWork,
+  });
+}
+
+function parseWork(value: unknown): Work | undefined {
+  if (value === undefined) return undefined;
+  const work = isObject(value) ? value["work"] : undefined;
+  if (!isWork(work)) throw unreachable("The server sent no work: is it a Holdfast server?");
+  return work;
+}
+
+function isWork(value: unknown): value is Work {
+  return (
+    isObject(value) &&
+    ["session", "runId", "wakeId", "token", "offset"].every(
+      (field) => typeof value[field] === "string",
+    ) &&
+    ["attempt", "leaseMs", "heartbeatMs"].every((field) => typeof value[field] === "number")
+  );
+}

@@ -1,0 +1,213 @@
+import { HoldfastError, type Codec } from "@holdfast/protocol";
+import type { ToolSet } from "ai";
+import {
+  backoffMs,
+  createTransport,
+  isTransient,
+  linkedController,
+  systemTiming,
+  type Backoff,
+  type Timing,
+} from "../wire/index.ts";
+import { createAttempt, type Attempt } from "./attempt.ts";
+import { declareTools } from "./declare.ts";
+import type { Refused } from "./outbox.ts";
+import type { ToolPolicies } from "./policy.ts";
+import { openRun, type Run } from "./run.ts";
+import { claimWork, type Work } from "./work.ts";
+
+export interface WorkerOptions<Chunk, History, Tools extends ToolSet> {
+  /** Where the server is. */
+  readonly url: string;
+  /** A bearer token that may act as the agent, or what gives a fresh one. */
+  readonly token: string | (() => string | Promise<string>);
+  /** The agent whose runs are worked on. */
+  readonly agent: string;
+  /**
+   * Names the worker. One process at a time under one name: a process that starts under it takes the runs of the one
+   * before over at once, instead of after their leases. Default: a name of its own for each process.
+   */
+  readonly name?: string;
+  /** Between the agent's framework and the log. */
+  readonly codec: Codec<Chunk, History>;
+  /** How many runs at once. Default 4. */
+  readonly concurrency?: number;
+  /** The agent's tools, declared to the server and given by `run.tools()`. */
+  readonly tools?: Tools;
+  readonly policies?: ToolPolicies<Tools>;
+  /** `tools` names every tool there is: calls of others settle as `unknown_tool`. Default false. */
+  readonly complete?: boolean;
+  /** Works on one attempt. Returning finishes it, throwing fails its run. */
+  readonly handler: (run: Run<Chunk, History, Tools>) => Promise<void>;
+  /**
+   * Hears of what nobody else does: a handler that threw, a server that is away (once each time), what stopped the
+   * worker. Default: the console.
+   */
+  readonly onError?: (error: unknown, run?: RunName) => void;
+  /** Hears of every item the server did not take. */
+  readonly onRefused?: (refused: Refused, run: RunName) => void;
+  /** Stops the worker, as `stop` without grace. */
+  readonly signal?: AbortSignal;
+  /**
+   * How long an attempt goes on trying while the server is away, milliseconds: a server that comes back gives every
+   * lease a full term, so the attempt may still be there. Default 5 minutes.
+   */
+  readonly patienceMs?: number;
+  /** How long one request for work waits, milliseconds. Default 25 s. */
+  readonly waitMs?: number;
+  readonly backoff?: Backoff;
+  readonly fetch?: typeof fetch;
+  readonly timing?: Timing;
+}
+
+/** Which run it is about. */
+export interface RunName {
+  readonly session: string;
+  readonly runId: string;
+}
+
+/** A process's share in an agent's work. */
+export interface Worker extends AsyncDisposable {
+  readonly name: string;
+  /** The attempts under way. */
+  readonly active: number;
+  /**
+   * Takes no more work, lets running handlers finish for `graceMs` (default 10 s), then aborts their `run.signal` with
+   * `closed`; their runs go to others when their leases end. Resolves when all handlers have returned.
+   */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+  /** Resolves when the worker has stopped; rejects with what made it stop by itself, such as `unauthenticated`. */
+  readonly stopped: Promise<void>;
+}
+
+const DEFAULT_BACKOFF: Backoff = { baseMs: 100, maxMs: 3_000 };
+
+/**
+ * Starts working: asks the server for runs of the agent and has the handler work on them, several at once. Survives
+ * a server that is away or restarts, and keeps its attempts meanwhile.
+ */
+export function worker<Chunk, History, Tools extends ToolSet = Record<never, never>>(
+  options: WorkerOptions<Chunk, History, Tools>,
+): Worker {
+  const { url, agent, codec, onError = console.error, onRefused } = options;
+  const { concurrency = 4, waitMs = 25_000, patienceMs = 300_000, complete } = options;
+  const timing = options.timing ?? systemTiming;
+  const instance = crypto.randomUUID();
+  const name = options.name ?? `${agent}-${instance.slice(0, 8)}`;
+  const tools = options.tools ?? ({} as Tools);
+  const policies = options.policies ?? {};
+  const connection = {
+    url,
+    timing,
+    backoff: options.backoff ?? DEFAULT_BACKOFF,
+    ...(options.fetch && { fetch: options.fetch }),
+  };
+  const transport = createTransport({ ...connection, token: options.token });
+  const { controller: taking, unlink } = linkedController(options.signal);
+  const attempts = new Map<Attempt, Promise<void>>();
+
+  async function take(): Promise<void> {
+    const declared = await declareTools(tools, policies);
+    const request = {
+      agent,
+      worker: name,
+      instance,
+      waitMs,
+      ...(declared.length > 0 && { tools: declared }),
+      ...(complete && { complete }),
+    };
+    let failures = 0;
+    for (;;) {
+      try {
+        while (attempts.size >= concurrency) await Promise.race(attempts.values());
+        taking.signal.throwIfAborted();
+        const work = await claimWork(transport, request, taking.signal);
+        failures = 0;
+        if (work) begin(work);
+      } catch (error) {
+        if (taking.signal.aborted) return;
+        if (!isTransient(error)) throw error;
+        failures += 1;
+        if (failures === 1) onError(error);
+        await timing
+          .sleep(backoffMs(timing, failures, transport.backoff), taking.signal)
+          .catch(() => {});
+      }
+    }
+  }
+
+  function begin(work: Work): void {
+    const own = createTransport({ ...connection, token: work.token });
+    const attempt = createAttempt(work, own, { instance, patienceMs });
+    const done = handle(attempt).finally(() => {
+      attempt.lapse(closed("The attempt has ended."));
+      attempts.delete(attempt);
+    });
+    attempts.set(attempt, done);
+  }
+
+  async function handle(attempt: Attempt): Promise<void> {
+    const { work, signal } = attempt;
+    const about = { session: work.session, runId: work.runId };
+    try {
+      const { run, conclude } = await openRun({
+        attempt,
+        codec,
+        tools,
+        policies,
+        producer: instance,
+        ...(onRefused && { onRefused: (refused: Refused) => onRefused(refused, about) }),
+      });
+      try {
+        await options.handler(run);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        onError(error, about);
+        const message = error instanceof Error ? error.message : String(error);
+        // The handler may have failed or finished the run itself before it threw.
+        await run.fail({ code: "agent_error", message }).catch(() => {});
+        return;
+      }
+      await conclude();
+    } catch (error) {
+      // An attempt that is over needs no words; whatever a handler throws then follows from that.
+      if (!signal.aborted) onError(error, about);
+    }
+  }
+
+  const running = take().finally(() => unlink());
+  running.catch((error: unknown) => onError(error));
+
+  async function stop({ graceMs = 10_000 } = {}): Promise<void> {
+    taking.abort(closed("The worker stops."));
+    const patience = new AbortController();
+    void timing
+      .sleep(graceMs, patience.signal)
+      .then(() => {
+        for (const attempt of attempts.keys()) attempt.lapse(closed("The worker stops."));
+      })
+      .catch(() => {});
+    await Promise.allSettled(attempts.values());
+    patience.abort();
+    await running.catch(() => {});
+  }
+
+  options.signal?.addEventListener("abort", () => void stop({ graceMs: 0 }), { once: true });
+  const stopped = running.then(async () => {
+    await Promise.allSettled(attempts.values());
+  });
+  stopped.catch(() => {}); // `onError` heard it
+  return {
+    name,
+    get active() {
+      return attempts.size;
+    },
+    stop,
+    stopped,
+    [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+function closed(message: string): HoldfastError {
+  return new HoldfastError({ code: "closed", message });
+}

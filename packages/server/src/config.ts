@@ -1,0 +1,58 @@
+import type { Storage } from "./storage/storage.ts";
+
+/** How a server is set up. Only the storage is required. */
+export interface ServerOptions {
+  /** Stays open when the server closes. */
+  readonly storage: Storage;
+  /**
+   * What tokens are signed with, at least 32 bytes. Without one, a secret of this process is made up, and only
+   * loopback is listened on.
+   */
+  readonly secret?: Uint8Array;
+  /** Development: anybody gets a token under a name they choose, and only loopback is listened on. Default: no secret was given. */
+  readonly dev?: boolean;
+  /** The agent of a session that names none. Default `default`. */
+  readonly defaultAgent?: string;
+  /** How long an attempt may be silent before it is lost, in milliseconds. Default 30 000. */
+  readonly leaseMs?: number;
+  /** The same for an explicit claim of a call. Default 30 000. */
+  readonly claimLeaseMs?: number;
+  /** How often holders are told to say that they are alive, in milliseconds. Default: a third of the lease. */
+  readonly heartbeatMs?: number;
+  /** How often a silent stream says that it is alive, in milliseconds. Default 15 000. */
+  readonly sseHeartbeatMs?: number;
+  /** How long a commit waits for company, in milliseconds. Default 0: while another is in flight. */
+  readonly coalesceMs?: number;
+  /** Default 1 MiB. */
+  readonly maxBodyBytes?: number;
+  /** How far a stream's reader may fall behind before it is closed, in characters of frames. Default 1 MiB. */
+  readonly subscriberBytes?: number;
+  /** How many sessions stay loaded when nothing happens in them. Default 1 000. */
+  readonly maxLoaded?: number;
+  /** A directory with an `index.html` and `assets/`, served at `/`. */
+  readonly pages?: string;
+  /** Runs something once, later; the result takes it back. Default: the platform's timers. */
+  readonly schedule?: (ms: number, run: () => void) => () => void;
+  /** Hears of failures that no answer tells. Default: standard error. */
+  readonly log?: (message: string, error: unknown) => void;
+}
+
+export const DEFAULTS = {
+  defaultAgent: "default",
+  leaseMs: 30_000,
+  claimLeaseMs: 30_000,
+  sseHeartbeatMs: 15_000,
+  coalesceMs: 0,
+  maxBodyBytes: 1 << 20,
+  subscriberBytes: 1 << 20,
+  maxLoaded: 1000,
+  schedule: platformTimer,
+  log: (message: string, error: unknown) => console.error(message, error),
+} as const;
+
+/** A timer that does not keep the process alive. */
+function platformTimer(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
+}

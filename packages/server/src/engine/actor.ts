@@ -1,0 +1,368 @@
+import {
+  createDraft,
+  decide,
+  HoldfastError,
+  reject,
+  toRows,
+  type Actor,
+  type Command,
+  type Draft,
+  type Env,
+  type Offset,
+  type Verdict,
+} from "@holdfast/protocol";
+import {
+  StorageConflict,
+  type Batch,
+  type Commit,
+  type DueChange,
+  type RowChange,
+  type Storage,
+} from "../storage/storage.ts";
+import { DueIndex } from "./due-index.ts";
+import type { Terms } from "./due.ts";
+import { frame, type FrameText, type Role } from "./frame.ts";
+import type { Leases } from "./leases.ts";
+import { hashCommand, keepsReceipt, type Receipt } from "./receipts.ts";
+import { rowChanges, type LoadedSession } from "./rows.ts";
+import { Subscription } from "./subscription.ts";
+
+/** What an actor needs of the engine around it. */
+export interface ActorContext {
+  readonly storage: Storage;
+  readonly leases: Leases;
+  readonly terms: Terms;
+  /** How long a batch waits for company before it is sealed, in milliseconds; 0: only while a commit is in flight. */
+  readonly coalesceMs: number;
+  /** The most frame text that waits for one subscriber, in characters. */
+  readonly subscriberBytes: number;
+  readonly schedule: (ms: number, run: () => void) => () => void;
+  env(actor: Actor): Env;
+  /** Called after each commit that changed index rows. */
+  committed(session: string, due: readonly DueChange[]): void;
+  /** Called once, when the actor must not be used any more. */
+  dropped(actor: SessionActor): void;
+}
+
+/** A state as it travels, and the offset it holds for. */
+export interface Snapshot {
+  readonly offset: Offset;
+  /** JSON of the protocol's `StateRows`. */
+  readonly text: string;
+}
+
+/**
+ * One loaded session: its state, and the queue of what happens to it.
+ *
+ * Work is decided synchronously, in the order it came, on a state that may run ahead of storage. What it emits
+ * gathers in the open batch while the previous commit is in flight. A result is delivered once every batch it saw is
+ * durable, so nobody learns of anything that could still be lost. When a commit fails, whatever was decided on top of
+ * it is void: everyone who waits is refused, and state and actor are thrown away.
+ */
+export class SessionActor {
+  readonly id: string;
+  readonly #context: ActorContext;
+  readonly #draft: Draft;
+  readonly #receipts: LoadedSession["receipts"];
+  readonly #due: DueIndex;
+  readonly #subscriptions = new Set<Subscription>();
+  #open = openBatch();
+  /** The head storage has; null until the session exists there. */
+  #stored: Offset | null;
+  #committed: Offset;
+  #inFlight: Promise<void> | undefined;
+  #flushing = false;
+  #failure: Error | undefined;
+  #snapshot: Snapshot | undefined;
+  /** How many readers catch up and must find this actor when they are done. */
+  pins = 0;
+  /** Somebody asked for it since it was last considered for forgetting. */
+  used = true;
+
+  /** @param isNew the session is not in storage yet; the first commit creates it */
+  constructor(id: string, loaded: LoadedSession, isNew: boolean, context: ActorContext) {
+    this.id = id;
+    this.#context = context;
+    this.#receipts = loaded.receipts;
+    this.#draft = createDraft(loaded.state, loaded.epoch, loaded.seq);
+    this.#committed = loaded.state.head;
+    this.#stored = isNew ? null : loaded.state.head;
+    this.#due = new DueIndex(id, context.terms, context.leases, loaded.state);
+  }
+
+  /** The newest offset that is durable. */
+  get head(): Offset {
+    return this.#committed;
+  }
+
+  /** Nothing is under way and nobody listens: the actor may be forgotten. */
+  get idle(): boolean {
+    return (
+      !this.#inFlight &&
+      this.#open.waiting.length === 0 &&
+      this.#draft.empty &&
+      this.#subscriptions.size === 0 &&
+      this.pins === 0
+    );
+  }
+
+  /** Resolves when the commit in flight, if any, has ended either way. */
+  async settled(): Promise<void> {
+    await this.#inFlight;
+  }
+
+  /**
+   * Decides a command now; the verdict comes when it is durable. A command that was applied in the last 24 hours gets
+   * its verdict again, and `key_reused` where its id said something else.
+   */
+  submit(command: Command, actor: Actor): Promise<Verdict> {
+    return this.act(actor, (draft, env) => {
+      if (actor.attempt) this.renew(actor.attempt, env.now);
+      if (!keepsReceipt(command)) {
+        const verdict = decide(draft, command, env);
+        if (command.type === "call.renew" && verdict.status === "applied") {
+          this.#due.renewClaim(draft.state, command.callId, env.now);
+        }
+        return verdict;
+      }
+      const digest = hashCommand(command, actor);
+      const known = this.#receipts.get(command.id, env.now);
+      if (known) return repeatOf(command.id, known, digest, draft.state.head);
+      const verdict = decide(draft, command, env);
+      if (verdict.status !== "rejected") {
+        const receipt = { hash: digest, verdict, at: env.now };
+        this.#receipts.set(command.id, receipt);
+        this.#open.receipts.push([command.id, receipt]);
+      }
+      return verdict;
+    });
+  }
+
+  /** Runs `work` on the state at once; its result comes when everything it saw and did is durable. */
+  act<T>(actor: Actor, work: (draft: Draft, env: Env) => T): Promise<T> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    let result: T;
+    try {
+      result = work(this.#draft, this.#context.env(actor));
+    } catch (error) {
+      // The state may be half changed: nothing that was decided on it can be kept.
+      const failure = internal("Deciding failed", error);
+      this.#fail(failure);
+      return Promise.reject(failure);
+    }
+    return new Promise((resolve, reject) => {
+      this.#open.waiting.push({ done: () => resolve(result), failed: reject });
+      this.#flushSoon();
+    });
+  }
+
+  /** The index rows; what is changed there from within {@link act} belongs to its commit. */
+  get due(): DueIndex {
+    return this.#due;
+  }
+
+  /** The whole state at an offset, as soon as that offset is durable. Shows nothing that could still be lost. */
+  async snapshot(): Promise<Snapshot> {
+    if (this.#failure) throw this.#failure;
+    if (!this.#inFlight && this.#draft.empty) return this.#serialise();
+    const open = this.#open;
+    return new Promise((resolve, reject) => {
+      open.readers.push({
+        done: () => {
+          if (open.snapshot) resolve(open.snapshot);
+        },
+        failed: reject,
+      });
+      this.#flushSoon();
+    });
+  }
+
+  /**
+   * From now on, every commit becomes a frame in the subscription, until it is closed. The first one follows
+   * {@link head}. `onSlow` hears that the reader fell behind and was closed.
+   */
+  subscribe(onSlow?: () => void): Subscription {
+    const subscription = new Subscription(this.#context.subscriberBytes, onSlow);
+    if (this.#failure) subscription.close();
+    else this.#subscriptions.add(subscription);
+    return subscription;
+  }
+
+  unsubscribe(subscription: Subscription): void {
+    this.#subscriptions.delete(subscription);
+    subscription.close();
+  }
+
+  /** Refuses everyone who waits and forgets the state; a commit in flight runs to its end. */
+  drop(error: Error): void {
+    this.#fail(error);
+  }
+
+  /** Extends the lease of an attempt that is still the active one. */
+  renew(attempt: NonNullable<Actor["attempt"]>, now: number): void {
+    const run = this.#draft.state.runs.get(attempt.runId);
+    if (run?.status !== "active" || run.attempt !== attempt.attempt) return;
+    const until = now + this.#context.terms.leaseMs;
+    this.#context.leases.set(this.id, "lease", run.id, String(run.attempt), until);
+  }
+
+  #flushSoon(): void {
+    if (this.#flushing || this.#inFlight) return;
+    this.#flushing = true;
+    if (this.#context.coalesceMs > 0) {
+      this.#context.schedule(this.#context.coalesceMs, () => this.#flush());
+    } else {
+      queueMicrotask(() => this.#flush());
+    }
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    if (this.#failure || this.#inFlight) return;
+    const batch = this.#open;
+    this.#open = openBatch();
+    let commit: Commit | undefined;
+    try {
+      commit = this.#seal(batch);
+      if (batch.readers.length > 0) batch.snapshot = this.#serialise();
+    } catch (error) {
+      this.#open = batch;
+      this.#fail(internal("Sealing failed", error));
+      return;
+    }
+    if (!commit) {
+      for (const { done } of batch.waiting) done();
+      for (const { done } of batch.readers) done();
+      return;
+    }
+    this.#inFlight = this.#commit(commit, batch);
+  }
+
+  async #commit(commit: Commit, batch: OpenBatch): Promise<void> {
+    try {
+      await this.#context.storage.append(commit);
+    } catch (error) {
+      this.#inFlight = undefined;
+      const failure =
+        error instanceof StorageConflict ? error : internal("The commit failed", error);
+      for (const { failed } of batch.waiting) failed(failure);
+      for (const { failed } of batch.readers) failed(failure);
+      this.#fail(failure);
+      return;
+    }
+    this.#inFlight = undefined;
+    this.#stored = commit.head;
+    this.#committed = commit.head;
+    if (commit.batch) this.#broadcast(commit.batch);
+    for (const { done } of batch.waiting) done();
+    for (const { done } of batch.readers) done();
+    if (commit.due.length > 0) this.#context.committed(this.id, commit.due);
+    if (this.#failure) return;
+    if (this.#open.waiting.length > 0 || this.#open.readers.length > 0) this.#flush();
+  }
+
+  /** The commit of everything since the last one, or undefined where nothing is to be written. */
+  #seal(batch: OpenBatch): Commit | undefined {
+    const { state } = this.#draft;
+    const now = this.#context.storage.now();
+    const rows: RowChange[] = [];
+    let entries: Batch | undefined;
+    if (!this.#draft.empty) {
+      this.#snapshot = undefined;
+      const sealed = this.#draft.seal();
+      const last = sealed.entries.at(-1);
+      if (last) {
+        entries = {
+          after: sealed.after,
+          last: last.offset,
+          count: sealed.entries.length,
+          json: JSON.stringify(sealed.entries),
+        };
+      }
+      rows.push(...rowChanges(state, sealed.touched));
+      this.#due.note(state, sealed.touched, now);
+    }
+    const due = this.#due.take();
+    if (batch.receipts.length > 0) {
+      for (const [id, receipt] of batch.receipts) {
+        rows.push({ kind: "receipt", id, value: JSON.stringify(receipt) });
+      }
+      for (const id of this.#receipts.expire(now)) {
+        rows.push({ kind: "receipt", id, value: null });
+      }
+    }
+    if (!entries && rows.length === 0 && due.length === 0) return undefined;
+    return {
+      session: this.id,
+      expect: this.#stored,
+      head: state.head,
+      ...(entries && { batch: entries }),
+      rows,
+      due,
+    };
+  }
+
+  #broadcast(batch: Batch): void {
+    if (this.#subscriptions.size === 0) return;
+    const made: FrameText = frame(batch, ROLE);
+    for (const subscription of this.#subscriptions) {
+      if (!subscription.push(made)) this.#subscriptions.delete(subscription);
+    }
+  }
+
+  /** Only called where the state shows no more than what is durable once the batch just sealed is. */
+  #serialise(): Snapshot {
+    const { state } = this.#draft;
+    if (this.#snapshot?.offset !== state.head) {
+      this.#snapshot = { offset: state.head, text: JSON.stringify(toRows(state)) };
+    }
+    return this.#snapshot;
+  }
+
+  #fail(failure: Error): void {
+    if (this.#failure) return;
+    this.#failure = failure;
+    const { waiting, readers } = this.#open;
+    this.#open = openBatch();
+    for (const { failed } of waiting) failed(failure);
+    for (const { failed } of readers) failed(failure);
+    for (const subscription of this.#subscriptions) subscription.close();
+    this.#subscriptions.clear();
+    this.#context.dropped(this);
+  }
+}
+
+const ROLE: Role = "full";
+
+interface Waiting {
+  readonly done: () => void;
+  readonly failed: (error: Error) => void;
+}
+
+interface OpenBatch {
+  readonly waiting: Waiting[];
+  readonly readers: Waiting[];
+  readonly receipts: (readonly [id: string, receipt: Receipt])[];
+  snapshot: Snapshot | undefined;
+}
+
+function openBatch(): OpenBatch {
+  return { waiting: [], readers: [], receipts: [], snapshot: undefined };
+}
+
+function repeatOf(id: string, known: Receipt, digest: string, head: Offset): Verdict {
+  if (known.hash === digest) return { ...known.verdict, repeated: true };
+  const error = reject(
+    "key_reused",
+    `Command id ${id} was used for another command: send this one under an id of its own.`,
+  );
+  return { id, status: "rejected", offset: head, error };
+}
+
+/** What waits on a failed commit hears that; whether it was written is not known, so the same command says. */
+function internal(what: string, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    reject("internal", `${what}: send the same command again, under the same id.`),
+    { cause },
+  );
+}

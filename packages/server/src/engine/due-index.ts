@@ -1,0 +1,113 @@
+import type { SessionState, TouchedRow } from "@holdfast/protocol";
+import type { DueChange } from "../storage/storage.ts";
+import { dueOfCall, dueOfRun, type DueKind, type Terms, type Wanted } from "./due.ts";
+import type { Leases } from "./leases.ts";
+
+/**
+ * Which index rows one session has in storage, and the changes that wait for the next commit. A row is written when
+ * what it is about begins, and removed when it ends; in between only {@link rearm} writes it.
+ */
+export class DueIndex {
+  readonly #session: string;
+  readonly #terms: Terms;
+  readonly #leases: Leases;
+  readonly #rows = new Map<string, Wanted>();
+  #changes: DueChange[] = [];
+
+  /** @param state as stored: its rows are there already */
+  constructor(session: string, terms: Terms, leases: Leases, state: SessionState) {
+    this.#session = session;
+    this.#terms = terms;
+    this.#leases = leases;
+    for (const id of state.index.live) this.#load(dueOfRun(state.runs.get(id), 0, terms), id);
+    for (const call of state.calls.values()) {
+      if (call.status !== "settled") this.#load(dueOfCall(call, 0, terms), call.id);
+    }
+  }
+
+  /** Derives the changes that a batch's touched rows ask for. */
+  note(state: SessionState, touched: readonly TouchedRow[], now: number): void {
+    for (const { kind, id } of touched) {
+      if (kind === "run") this.#compare(dueOfRun(state.runs.get(id), now, this.#terms), id);
+      else if (kind === "call") this.#compare(dueOfCall(state.calls.get(id), now, this.#terms), id);
+    }
+  }
+
+  /** What a row is about, or undefined where there is none. */
+  get(kind: DueKind, id: string): Wanted | undefined {
+    return this.#rows.get(keyOf(kind, id));
+  }
+
+  /** Writes a row again with another time, in the next commit; nothing where it is gone. */
+  rearm(kind: DueKind, id: string, at: number): void {
+    const row = this.get(kind, id);
+    if (!row) return;
+    this.#rows.set(keyOf(kind, id), { ...row, at });
+    this.#changes.push({ kind, id, at, group: row.group });
+  }
+
+  /** Removes a row that storage has and nobody wants, in the next commit. */
+  remove(kind: DueKind, id: string, group: string): void {
+    this.#rows.delete(keyOf(kind, id));
+    this.#changes.push({ kind, id, at: null, group });
+  }
+
+  /** When a lease or claim runs out; who is not known here, since the server started, gets a full term first. */
+  leaseEnd(kind: "lease" | "claim", id: string, holder: string, now: number): number {
+    const known = this.#leases.until(this.#session, kind, id, holder);
+    if (known !== undefined) return known;
+    const until = now + this.#term(kind);
+    this.#leases.set(this.#session, kind, id, holder, until);
+    return until;
+  }
+
+  /** Extends a call's explicit claim by a full term. */
+  renewClaim(state: SessionState, callId: string, now: number): void {
+    const claim = state.calls.get(callId)?.claim;
+    if (!claim || claim.implicit) return;
+    this.#leases.set(this.#session, "claim", callId, claim.id, now + this.#terms.claimLeaseMs);
+  }
+
+  /** The changes since the last call; they belong in the next commit. */
+  take(): readonly DueChange[] {
+    if (this.#changes.length === 0) return NONE;
+    const changes = this.#changes;
+    this.#changes = [];
+    return changes;
+  }
+
+  #load(wanted: Partial<Record<DueKind, Wanted | undefined>>, id: string): void {
+    for (const [kind, row] of Object.entries(wanted)) {
+      if (row) this.#rows.set(keyOf(kind, id), row);
+    }
+  }
+
+  #compare(wanted: Partial<Record<DueKind, Wanted | undefined>>, id: string): void {
+    for (const kind of Object.keys(wanted) as DueKind[]) {
+      const row = wanted[kind];
+      const known = this.get(kind, id);
+      if (known?.holder === row?.holder) continue;
+      if (row) {
+        this.#rows.set(keyOf(kind, id), row);
+        this.#changes.push({ kind, id, at: row.at, group: row.group });
+        if (kind === "lease" || kind === "claim") {
+          this.#leases.set(this.#session, kind, id, row.holder, row.at);
+        }
+      } else {
+        this.#rows.delete(keyOf(kind, id));
+        this.#changes.push({ kind, id, at: null, group: known?.group ?? "" });
+        if (kind === "lease" || kind === "claim") this.#leases.drop(this.#session, kind, id);
+      }
+    }
+  }
+
+  #term(kind: "lease" | "claim"): number {
+    return kind === "lease" ? this.#terms.leaseMs : this.#terms.claimLeaseMs;
+  }
+}
+
+const NONE: readonly DueChange[] = [];
+
+function keyOf(kind: string, id: string): string {
+  return `${kind}/${id}`;
+}

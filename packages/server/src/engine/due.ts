@@ -1,0 +1,74 @@
+import type { Call, Run } from "@holdfast/protocol";
+
+/**
+ * - `work`: a queued run that may be started, by agent.
+ * - `lease`: an active attempt, by agent and worker.
+ * - `claim`: an explicitly claimed call. `approval`: a gated call that will not wait for ever. `deadline`: likewise
+ *   an open or claimed one.
+ */
+export type DueKind = "work" | "lease" | "claim" | "approval" | "deadline";
+
+/** Kinds that time itself acts on; `work` waits for a worker. */
+export const TIMER_KINDS = ["lease", "claim", "approval", "deadline"] as const;
+
+/** How long holders may be silent, in milliseconds. */
+export interface Terms {
+  readonly leaseMs: number;
+  readonly claimLeaseMs: number;
+}
+
+/** An index row that a run or call wants. */
+export interface Wanted {
+  readonly at: number;
+  readonly group: string;
+  /** What it is about: the row is written again only when this changes. */
+  readonly holder: string;
+}
+
+/** The index rows of a run, derived from it alone; undefined where there must be none. */
+export function dueOfRun(
+  run: Run | undefined,
+  now: number,
+  terms: Terms,
+): Record<"work" | "lease", Wanted | undefined> {
+  const work =
+    run?.status === "queued" && run.wakeId !== undefined
+      ? { at: run.queuedAt, group: run.agent, holder: run.wakeId }
+      : undefined;
+  const lease =
+    run?.status === "active"
+      ? {
+          at: now + terms.leaseMs,
+          group: leaseGroup(run.agent, run.worker ?? ""),
+          holder: String(run.attempt),
+        }
+      : undefined;
+  return { work, lease };
+}
+
+/** The index rows of a call, derived from it alone; undefined where there must be none. */
+export function dueOfCall(
+  call: Call | undefined,
+  now: number,
+  terms: Terms,
+): Record<"claim" | "approval" | "deadline", Wanted | undefined> {
+  const claim =
+    call?.status === "claimed" && call.claim && !call.claim.implicit
+      ? { at: now + terms.claimLeaseMs, group: "", holder: call.claim.id }
+      : undefined;
+  const approval =
+    call?.status === "gated" && call.approval?.expiresAt !== undefined
+      ? { at: call.approval.expiresAt, group: "", holder: call.approval.id }
+      : undefined;
+  const waits = call?.status === "open" || call?.status === "claimed";
+  const deadline =
+    waits && call.deadlineAt !== undefined
+      ? { at: call.deadlineAt, group: "", holder: String(call.deadlineAt) }
+      : undefined;
+  return { claim, approval, deadline };
+}
+
+/** What active attempts are found by when their worker comes again. Names hold no control characters. */
+export function leaseGroup(agent: string, worker: string): string {
+  return `${agent}\n${worker}`;
+}

@@ -1,0 +1,59 @@
+import type { Offset } from "@holdfast/protocol";
+import type { Batch, Storage } from "../storage/storage.ts";
+import { batchAfter } from "./frame.ts";
+
+/** A finite read of the log. */
+export interface Page {
+  readonly after: Offset;
+  /** JSON of an array of entries. */
+  readonly entries: string;
+  /** Where to go on. */
+  readonly offset: Offset;
+  /** Nothing more was there. */
+  readonly upToDate: boolean;
+}
+
+/** How much JSON a page holds before it ends early. */
+const PAGE_BYTES = 4 << 20;
+
+/** Reads at most `limit` entries after a cursor that lies in the log, up to `head`. */
+export async function readPage(
+  storage: Storage,
+  session: string,
+  { after, head, limit }: { after: Offset; head: Offset; limit: number },
+): Promise<Page> {
+  const parts: string[] = [];
+  let cursor = after;
+  let count = 0;
+  let bytes = 0;
+  while (cursor < head && count < limit && bytes < PAGE_BYTES) {
+    const batches = await storage.entries(session, cursor, PAGE_BYTES - bytes);
+    if (batches.length === 0) break;
+    for (const stored of batches) {
+      if (count === limit) break;
+      const batch = first(batchAfter(stored, cursor), limit - count);
+      parts.push(batch.json.slice(1, -1));
+      cursor = batch.last;
+      count += batch.count;
+      bytes += batch.json.length;
+    }
+  }
+  return {
+    after,
+    entries: `[${parts.join(",")}]`,
+    offset: cursor,
+    upToDate: cursor >= head,
+  };
+}
+
+/** The first entries of a batch. */
+function first(batch: Batch, limit: number): Batch {
+  if (batch.count <= limit) return batch;
+  const entries = (JSON.parse(batch.json) as { offset: Offset }[]).slice(0, limit);
+  return {
+    after: batch.after,
+    last: entries.at(-1)?.offset ?? batch.after,
+    count: entries.length,
+    json: JSON.stringify(entries),
+  };
+}

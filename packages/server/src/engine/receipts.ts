@@ -1,0 +1,69 @@
+import { hash } from "node:crypto";
+import { canonical, type Actor, type Command, type Verdict } from "@holdfast/protocol";
+
+/** What an applied command is remembered by. */
+export interface Receipt {
+  readonly hash: string;
+  readonly verdict: Verdict;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** How long a command's id is remembered, in milliseconds. */
+export const RECEIPT_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * The receipts of one session, oldest first. They are stored in the commit of their command, so that a command sent
+ * again after a crash gets the verdict it had.
+ */
+export class Receipts {
+  readonly #byId: Map<string, Receipt>;
+
+  /** @param receipts in any order */
+  constructor(receipts: readonly (readonly [id: string, receipt: Receipt])[] = []) {
+    this.#byId = new Map(receipts.toSorted(([, a], [, b]) => a.at - b.at));
+  }
+
+  get(id: string, now: number): Receipt | undefined {
+    const receipt = this.#byId.get(id);
+    return receipt && receipt.at > now - RECEIPT_MS ? receipt : undefined;
+  }
+
+  set(id: string, receipt: Receipt): void {
+    this.#byId.delete(id);
+    this.#byId.set(id, receipt);
+  }
+
+  /** Forgets those that are too old, and names them. */
+  expire(now: number): string[] {
+    const expired: string[] = [];
+    for (const [id, { at }] of this.#byId) {
+      if (at > now - RECEIPT_MS) break;
+      this.#byId.delete(id);
+      expired.push(id);
+    }
+    return expired;
+  }
+}
+
+/**
+ * Whether a command keeps a receipt. Appends are recognised by their producer's sequence instead; heartbeats and
+ * renewals say the same thing however often they are said.
+ */
+export function keepsReceipt(command: Command): boolean {
+  switch (command.type) {
+    case "run.append":
+    case "run.heartbeat":
+    case "run.finish":
+    case "run.fail":
+    case "call.renew":
+      return false;
+    default:
+      return true;
+  }
+}
+
+/** What makes two sendings the same command: its body, and who sends it, down to the attempt. */
+export function hashCommand(command: Command, actor: Actor): string {
+  return hash("sha256", canonical([actor.principal, actor.attempt ?? null, command]), "base64url");
+}

@@ -1,0 +1,112 @@
+import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import {
+  HoldfastError,
+  reject,
+  type InvalidArguments,
+  type ToolDeclaration,
+} from "@holdfast/protocol";
+
+/** The longest schema that is compiled, in characters of JSON. */
+const MAX_SCHEMA = 64 * 1024;
+/** How many compiled schemas are kept. */
+const MAX_CACHED = 500;
+/** How many problems are named. */
+const MAX_PROBLEMS = 8;
+
+/** Validates arguments against their tools' JSON Schemas. */
+export interface Validator {
+  /** What is wrong with parsed arguments, or undefined where nothing is or the tool has no schema. */
+  readonly validate: (tool: ToolDeclaration, value: unknown) => InvalidArguments | undefined;
+  /** @throws HoldfastError `invalid_request` for a schema that cannot be used, saying why */
+  readonly check: (tools: readonly ToolDeclaration[]) => void;
+}
+
+/**
+ * JSON Schema by ajv, 2020-12 unless the schema says draft-07. Compiled schemas are kept by their text. Nothing is
+ * fetched: a reference that leads out of the schema makes it unusable. Formats are not checked.
+ */
+export function createValidator(): Validator {
+  const cache = new Map<string, Compiled>();
+  const metas = { draft07: new Ajv(OPTIONS), draft2020: new Ajv2020(OPTIONS) };
+
+  function compiled(schema: Record<string, unknown>): Compiled {
+    const text = JSON.stringify(schema);
+    let known = cache.get(text);
+    if (known) cache.delete(text);
+    else known = compile(schema, text, metas);
+    cache.set(text, known);
+    if (cache.size > MAX_CACHED) {
+      for (const oldest of cache.keys()) {
+        cache.delete(oldest);
+        break;
+      }
+    }
+    return known;
+  }
+
+  return {
+    validate({ name, parameters }, value) {
+      if (!parameters) return undefined;
+      const { check, problem } = compiled(parameters);
+      if (!check) return { message: `The schema of tool ${name} cannot be used: ${problem}.` };
+      if (check(value)) return undefined;
+      return describe(check.errors ?? []);
+    },
+    check(tools) {
+      for (const { name, parameters } of tools) {
+        const problem = parameters && compiled(parameters).problem;
+        if (problem === undefined) continue;
+        throw new HoldfastError(
+          reject("invalid_request", `The schema of tool ${name} cannot be used: ${problem}.`, {
+            tool: name,
+          }),
+        );
+      }
+    },
+  };
+}
+
+type Compiled =
+  | { readonly check: ValidateFunction; readonly problem?: undefined }
+  | { readonly check?: undefined; readonly problem: string };
+
+const OPTIONS = {
+  strict: false,
+  allErrors: true,
+  validateFormats: false,
+  logger: false,
+} as const;
+
+function compile(
+  schema: Record<string, unknown>,
+  text: string,
+  metas: { readonly draft07: Ajv; readonly draft2020: Ajv2020 },
+): Compiled {
+  if (text.length > MAX_SCHEMA) return { problem: `it is longer than ${MAX_SCHEMA} characters` };
+  const old = typeof schema["$schema"] === "string" && schema["$schema"].includes("draft-07");
+  const meta = old ? metas.draft07 : metas.draft2020;
+  const { $schema: _, ...plain } = schema;
+  try {
+    if (meta.validateSchema(plain) !== true) {
+      return { problem: describe(meta.errors ?? []).message.replace(/\.$/, "") };
+    }
+    // An instance of its own, so that the ids of one schema never meet those of another.
+    const options = { ...OPTIONS, meta: false, validateSchema: false } as const;
+    const ajv = old ? new Ajv(options) : new Ajv2020(options);
+    return { check: ajv.compile(plain as AnySchema) };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function describe(errors: readonly ErrorObject[]): InvalidArguments {
+  const named = errors.slice(0, MAX_PROBLEMS);
+  const message = named
+    .map((error) => `${error.instancePath || "(root)"} ${error.message ?? error.keyword}`)
+    .join("; ");
+  return {
+    message: `${message || "does not fit the schema"}.`,
+    paths: [...new Set(named.map((error) => error.instancePath))],
+  };
+}

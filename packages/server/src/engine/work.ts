@@ -1,0 +1,201 @@
+import {
+  decideTimer,
+  startRun,
+  type Actor,
+  type Draft,
+  type Env,
+  type Offset,
+  type ToolDeclaration,
+} from "@holdfast/protocol";
+import type { Due, DueChange, Storage } from "../storage/storage.ts";
+import type { SessionActor } from "./actor.ts";
+import { leaseGroup } from "./due.ts";
+import { Waiters } from "./waiters.ts";
+
+/** What a worker asks with. */
+export interface WorkClaim {
+  readonly agent: string;
+  readonly worker: string;
+  /** Names the process under the worker's name. Attempts that another process holds are taken over. */
+  readonly instance?: string;
+  /** Asks for the attempt that was started with it again, and takes nothing over. */
+  readonly wakeId?: string;
+  readonly waitMs?: number;
+  readonly claims?: boolean;
+  readonly tools?: readonly ToolDeclaration[];
+  readonly complete?: boolean;
+}
+
+/** An attempt a worker holds from now on. */
+export interface Work {
+  readonly session: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly wakeId: string;
+  /** The session's head when the attempt was durable. */
+  readonly offset: Offset;
+}
+
+export interface WorkContext {
+  readonly storage: Storage;
+  /** Runs something on a session's actor; undefined for an unknown session. */
+  act<T>(
+    session: string,
+    actor: Actor,
+    work: (draft: Draft, env: Env, on: SessionActor) => T,
+  ): Promise<T | undefined>;
+  readonly schedule: (ms: number, run: () => void) => () => void;
+  readonly log: (message: string, error: unknown) => void;
+}
+
+/** Ready runs looked at together. */
+const LOOK = 16;
+
+/**
+ * Hands runs to workers. A run is ready when it is queued with a wake id; which runs are, storage knows, so that
+ * nothing is forgotten over a restart. Claiming is compare-and-set in the session itself, so that two workers never
+ * get the same attempt, whatever this class believes.
+ */
+export class WorkQueue {
+  readonly #context: WorkContext;
+  readonly #waiters: Waiters;
+  /** Runs that somebody is just trying to start. */
+  readonly #taking = new Set<string>();
+  /** Which process holds an attempt, as far as this server has seen it. */
+  readonly #instances = new Map<string, { readonly attempt: number; readonly instance: string }>();
+
+  constructor(context: WorkContext) {
+    this.#context = context;
+    this.#waiters = new Waiters(context.schedule);
+  }
+
+  /**
+   * One attempt for this worker, as soon as there is one, or undefined after `waitMs`, when `signal` says so, or when
+   * the server closes.
+   *
+   * Without a wake id, the worker's own attempts that no process of this `instance` holds are ended as lost first
+   * (all of them where no instance is named), so that a restarted worker has its runs back at once.
+   */
+  async claim(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
+    const again = await this.#ownAttempts(request, actor);
+    if (again) return again;
+    const place = this.#waiters.join(request.agent, request.waitMs ?? 0, signal);
+    try {
+      for (;;) {
+        const work = await this.#takeReady(request, actor, signal);
+        if (work || !(await place.called())) return work;
+      }
+    } finally {
+      place.leave();
+    }
+  }
+
+  /** Hears of every commit: a run that became ready wakes one worker. */
+  committed(session: string, due: readonly DueChange[]): void {
+    for (const { kind, id, group, at } of due) {
+      if (kind === "work" && at !== null) this.#waiters.call(group);
+      if (kind === "lease" && at === null) this.#instances.delete(keyOf(session, id));
+    }
+  }
+
+  /** Sends all waiting workers away; there is no more work. */
+  close(): void {
+    this.#waiters.close();
+  }
+
+  /** The attempt of the request's wake id; otherwise ends what a former process of this worker left. */
+  async #ownAttempts(request: WorkClaim, actor: Actor): Promise<Work | undefined> {
+    const { agent, worker, wakeId } = request;
+    const held = await this.#context.storage.due({
+      kinds: ["lease"],
+      group: leaseGroup(agent, worker),
+      before: Number.MAX_SAFE_INTEGER,
+      limit: 1000,
+    });
+    for (const { session, id } of held) {
+      const work = await this.#context.act(session, actor, (draft, env, on) => {
+        const run = draft.state.runs.get(id);
+        if (run?.status !== "active" || run.worker !== worker) return undefined;
+        const { attempt, startedBy } = run;
+        if (wakeId !== undefined) {
+          if (startedBy !== wakeId) return undefined;
+          on.renew({ runId: id, attempt }, env.now);
+          return { session, runId: id, attempt, wakeId, offset: draft.state.head };
+        }
+        if (!this.#isOurs(request, session, id, attempt)) {
+          decideTimer(
+            draft,
+            { type: "lease", runId: id, attempt, reason: "worker_restarted" },
+            env,
+          );
+        }
+        return undefined;
+      });
+      if (work) return work;
+    }
+    return undefined;
+  }
+
+  /** Whether the process that asks holds the attempt, or may: a process that was not seen before the restart. */
+  #isOurs({ instance }: WorkClaim, session: string, runId: string, attempt: number): boolean {
+    if (instance === undefined) return false;
+    const known = this.#instances.get(keyOf(session, runId));
+    return known?.attempt !== attempt || known.instance === instance;
+  }
+
+  async #takeReady(
+    request: WorkClaim,
+    actor: Actor,
+    signal: AbortSignal | undefined,
+  ): Promise<Work | undefined> {
+    const ready = await this.#context.storage.due({
+      kinds: ["work"],
+      group: request.agent,
+      before: Number.MAX_SAFE_INTEGER,
+      limit: LOOK + this.#taking.size,
+    });
+    for (const due of ready) {
+      const key = keyOf(due.session, due.id);
+      if (signal?.aborted) return undefined;
+      if (this.#taking.has(key)) continue;
+      this.#taking.add(key);
+      try {
+        const work = await this.#start(due, request, actor);
+        if (work) return work;
+      } catch (error) {
+        // One session that cannot be read or written must not keep workers from the others.
+        this.#context.log(`Run ${due.id} of session ${due.session} could not be started`, error);
+      } finally {
+        this.#taking.delete(key);
+      }
+    }
+    return undefined;
+  }
+
+  #start(due: Due, request: WorkClaim, actor: Actor): Promise<Work | undefined> {
+    const { session, id: runId } = due;
+    const { worker, claims = true, tools, complete, instance } = request;
+    return this.#context.act(session, actor, (draft, env, on) => {
+      const wakeId = draft.state.runs.get(runId)?.wakeId;
+      if (wakeId === undefined) {
+        if (!on.due.get("work", runId)) on.due.remove("work", runId, due.group);
+        return undefined;
+      }
+      const start = { runId, wakeId, worker, claims };
+      const ruling = startRun(
+        draft,
+        { ...start, ...(tools && { tools }), ...(complete && { complete }) },
+        env,
+      );
+      const run = draft.state.runs.get(runId);
+      if (ruling.error || !run) return undefined;
+      const { attempt } = run;
+      if (instance !== undefined) this.#instances.set(keyOf(session, runId), { attempt, instance });
+      return { session, runId, attempt, wakeId, offset: draft.state.head };
+    });
+  }
+}
+
+function keyOf(session: string, runId: string): string {
+  return `${session}\n${runId}`;
+}

@@ -1,0 +1,26 @@
+import { Hono } from "hono";
+import type { App, HttpOptions } from "./context.ts";
+import { json, problem, problemOf } from "./problem.ts";
+import { commandRoutes } from "./routes/commands.ts";
+import { entryRoutes } from "./routes/entries.ts";
+import { pageRoutes } from "./routes/pages.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
+import { tokenRoutes } from "./routes/token.ts";
+import { workRoutes } from "./routes/work.ts";
+
+/** The HTTP face, as `docs/protocol/http.md` describes it. */
+export function createApp(options: HttpOptions): App {
+  const app: App = new Hono();
+  app.onError((error) => problemOf(error, options.log));
+  app.notFound((c) =>
+    problem({ code: "not_found", message: `There is nothing at ${c.req.method} ${c.req.path}.` }),
+  );
+  app.get("/healthz", () => json(`{"ok":true}`));
+  commandRoutes(app, options);
+  entryRoutes(app, options);
+  sessionRoutes(app, options);
+  workRoutes(app, options);
+  tokenRoutes(app, options);
+  pageRoutes(app, options);
+  return app;
+}

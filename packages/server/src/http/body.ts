@@ -1,0 +1,89 @@
+import { HoldfastError, reject } from "@holdfast/protocol";
+
+/** The deepest nesting a body may have: deeper ones could not be written out again. */
+const MAX_DEPTH = 256;
+
+/**
+ * A request's body as JSON.
+ *
+ * @throws HoldfastError `too_large` beyond `maxBytes`, `invalid_request` for what is not JSON, naming where
+ */
+export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
+  const text = await readText(request, maxBytes);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    const where = cause instanceof Error ? cause.message : "it cannot be parsed";
+    throw new HoldfastError(reject("invalid_request", `The body is not JSON: ${where}.`), {
+      cause,
+    });
+  }
+  if (isTooDeep(text)) {
+    throw new HoldfastError(
+      reject("invalid_request", `The body is nested more than ${MAX_DEPTH} deep: flatten it.`),
+    );
+  }
+  return value;
+}
+
+async function readText(request: Request, maxBytes: number): Promise<string> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null) {
+    if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
+    return request.text();
+  }
+  if (!request.body) return "";
+  // Without a declared length, the limit is kept while reading.
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  let text = "";
+  for await (const chunk of request.body) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function tooLarge(maxBytes: number): HoldfastError {
+  return new HoldfastError(
+    reject("too_large", `The body is larger than ${maxBytes} bytes: send less at once.`, {
+      maxBytes,
+    }),
+  );
+}
+
+/** Whether valid JSON text nests too deep. Most text does not have that many brackets at all. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  if (brackets(text) <= MAX_DEPTH) return false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at);
+    if (inString) {
+      if (char === BACKSLASH) at += 1;
+      else if (char === QUOTE) inString = false;
+    } else if (char === QUOTE) inString = true;
+    else if (char === OPEN_ARRAY || char === OPEN_OBJECT) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (char === CLOSE_ARRAY || char === CLOSE_OBJECT) depth -= 1;
+  }
+  return false;
+}
+
+function brackets(text: string): number {
+  let count = 0;
+  for (const open of ["[", "{"]) {
+    for (let at = text.indexOf(open); at >= 0; at = text.indexOf(open, at + 1)) count += 1;
+  }
+  return count;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_ARRAY = 91;
+const CLOSE_ARRAY = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;

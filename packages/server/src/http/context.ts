@@ -1,0 +1,25 @@
+import type { HttpBindings } from "@hono/node-server";
+import type { Hono } from "hono";
+import type { Engine } from "../engine/index.ts";
+import type { Tokens } from "./auth.ts";
+
+export interface HttpOptions {
+  readonly engine: Engine;
+  readonly tokens: Tokens;
+  /** Whether anybody may have a token under a name they choose. */
+  readonly dev: boolean;
+  /** The agent of a session that names none. */
+  readonly defaultAgent: string;
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  /** How often a silent stream says that it is alive, in milliseconds. */
+  readonly sseHeartbeatMs: number;
+  readonly maxBodyBytes: number;
+  /** A directory with an `index.html` and `assets/`, served at `/`. */
+  readonly pages?: string;
+  readonly schedule: (ms: number, run: () => void) => () => void;
+  readonly log: (message: string, error: unknown) => void;
+}
+
+/** Under Node, where the connection can be closed; elsewhere both are absent. */
+export type App = Hono<{ Bindings: Partial<HttpBindings> }>;

@@ -1,0 +1,5 @@
+export { createApp } from "./app.ts";
+export { Tokens } from "./auth.ts";
+export type { Identity } from "./auth.ts";
+export type { App, HttpOptions } from "./context.ts";
+export { isLoopback } from "./loopback.ts";

@@ -1,0 +1,38 @@
+import { ERROR_CODES, HoldfastError, type Rejection } from "@holdfast/protocol";
+
+/** A refusal as `application/problem+json`; `more` are further members beside it. */
+export function problem(rejection: Rejection, more?: Readonly<Record<string, unknown>>): Response {
+  const { code, message, details } = rejection;
+  const { status, retryable } = ERROR_CODES[code];
+  const body = {
+    ...more,
+    type: "about:blank",
+    title: code,
+    status,
+    code,
+    detail: message,
+    retryable,
+    ...(details && { details }),
+  };
+  return new Response(JSON.stringify(body), { status, headers: PROBLEM });
+}
+
+/** Any error as a problem. One that is not meant for callers is `internal`, its words and cause only for the log. */
+export function problemOf(
+  error: unknown,
+  log: (message: string, error: unknown) => void,
+): Response {
+  if (!(error instanceof HoldfastError)) {
+    log("A request failed", error);
+    return problem({ code: "internal", message: "The server failed: send the same again." });
+  }
+  if (error.code === "internal") log("A request failed", error);
+  return problem(error.toRejection());
+}
+
+export function json(text: string, status = 200): Response {
+  return new Response(text, { status, headers: JSON_TYPE });
+}
+
+const PROBLEM = { "content-type": "application/problem+json" };
+const JSON_TYPE = { "content-type": "application/json" };

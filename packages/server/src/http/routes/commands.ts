@@ -1,0 +1,84 @@
+import {
+  HoldfastError,
+  reject,
+  type Command,
+  type Rejection,
+  type Verdict,
+} from "@holdfast/protocol";
+import { isId, isObject, parseCommand } from "@holdfast/protocol/schemas";
+import { actorOf, authenticate, mayCommand, mayRead, type Identity } from "../auth.ts";
+import { readJson } from "../body.ts";
+import type { App, HttpOptions } from "../context.ts";
+import { sessionId } from "../params.ts";
+import { json, problem } from "../problem.ts";
+
+const MOST_COMMANDS = 1000;
+
+export function commandRoutes(app: App, options: HttpOptions): void {
+  const { engine, tokens, maxBodyBytes } = options;
+
+  app.post("/v1/sessions/:id/commands", async (c) => {
+    const identity = await authenticate(c.req.raw, tokens);
+    const session = sessionId(c.req.param("id"));
+    mayRead(identity, session);
+    const body = await readJson(c.req.raw, maxBodyBytes);
+    if (isObject(body) && body["commands"] !== undefined) {
+      const verdicts = await submitBatch(options, session, identity, body["commands"]);
+      return json(JSON.stringify({ verdicts }));
+    }
+    const command = admit(options, session, identity, body);
+    const [verdict] = await engine.submit(session, [command], actorOf(identity));
+    if (!verdict?.error) return json(JSON.stringify(verdict));
+    const { id, offset, error } = verdict;
+    return problem(error, { id, offset });
+  });
+}
+
+/** Each command on its own: one that cannot be read is refused, and the others stand. */
+async function submitBatch(
+  options: HttpOptions,
+  session: string,
+  identity: Identity,
+  bodies: unknown,
+): Promise<Verdict[]> {
+  if (!Array.isArray(bodies) || bodies.length > MOST_COMMANDS) {
+    throw new HoldfastError(
+      reject("invalid_request", `commands: must be an array of at most ${MOST_COMMANDS} commands.`),
+    );
+  }
+  const read = bodies.map((body) => tryAdmit(options, session, identity, body));
+  const commands = read.flatMap(({ command }) => (command ? [command] : []));
+  const verdicts = await options.engine.submit(session, commands, actorOf(identity));
+  const offset = verdicts.at(-1)?.offset ?? (await options.engine.session(session)).offset;
+  return read.flatMap(({ id, error }) =>
+    error ? [{ id, status: "rejected" as const, offset, error }] : verdicts.splice(0, 1),
+  );
+}
+
+function tryAdmit(
+  options: HttpOptions,
+  session: string,
+  identity: Identity,
+  body: unknown,
+): { id: string; command?: Command; error?: Rejection } {
+  const id = isObject(body) && isId(body["id"]) ? body["id"] : "";
+  try {
+    return { id, command: admit(options, session, identity, body) };
+  } catch (error) {
+    if (error instanceof HoldfastError) return { id, error: error.toRejection() };
+    throw error;
+  }
+}
+
+/** A command that may be decided: it can be read, and its sender may say it. */
+function admit(
+  { engine }: HttpOptions,
+  session: string,
+  identity: Identity,
+  body: unknown,
+): Command {
+  const command = parseCommand(body);
+  mayCommand(identity, session, command);
+  if (command.type === "tools.advertise") engine.validator.check(command.tools);
+  return command;
+}

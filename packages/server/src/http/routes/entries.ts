@@ -1,0 +1,32 @@
+import { authenticate, mayRead } from "../auth.ts";
+import type { App, HttpOptions } from "../context.ts";
+import { limitOf, sessionId } from "../params.ts";
+import { json } from "../problem.ts";
+import { eventStream } from "../sse.ts";
+
+const MOST_ENTRIES = 10_000;
+
+export function entryRoutes(app: App, options: HttpOptions): void {
+  const { engine, tokens, sseHeartbeatMs: heartbeatMs, schedule, log } = options;
+
+  app.get("/v1/sessions/:id/entries", async (c) => {
+    const session = sessionId(c.req.param("id"));
+    mayRead(await authenticate(c.req.raw, tokens), session);
+    const after = c.req.query("after") || undefined;
+    if (c.req.header("accept")?.includes("text/event-stream")) {
+      const { outgoing } = c.env ?? {};
+      return eventStream({
+        engine,
+        session,
+        after: c.req.header("last-event-id") || after,
+        heartbeatMs,
+        schedule,
+        log,
+        destroy: () => outgoing?.destroy(),
+      });
+    }
+    const page = await engine.page(session, after, limitOf(c.req.query("limit"), MOST_ENTRIES));
+    const { entries, ...rest } = page;
+    return json(`${JSON.stringify(rest).slice(0, -1)},"entries":${entries}}`);
+  });
+}

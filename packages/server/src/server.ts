@@ -1,0 +1,94 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer, type ServerType } from "@hono/node-server";
+import { DEFAULTS, type ServerOptions } from "./config.ts";
+import { Engine, randomId } from "./engine/index.ts";
+import { createApp, isLoopback, Tokens } from "./http/index.ts";
+
+/** A running server, behind `fetch` or a port. */
+export interface Server extends AsyncDisposable {
+  /** The whole HTTP face as one web-standard handler. */
+  fetch(request: Request): Response | Promise<Response>;
+  /**
+   * Listens, by default on 127.0.0.1 and any free port.
+   *
+   * @throws Error for another host than loopback where no secret was given, or in development
+   */
+  listen(at?: {
+    readonly port?: number;
+    readonly hostname?: string;
+  }): Promise<{ readonly url: string; readonly port: number }>;
+  /** A token for a principal such as `user:ana`, for embedding and tests. */
+  mint(principal: string): Promise<string>;
+  /** Takes no more requests, sends waiting workers and readers away, and finishes what is being committed. */
+  close(): Promise<void>;
+}
+
+/** Puts engine and HTTP face on a storage, which stays the caller's. */
+export function createServer(options: ServerOptions): Server {
+  const { secret, dev = secret === undefined } = options;
+  if (secret && secret.length < 32) throw new RangeError("The secret must have at least 32 bytes.");
+  const config = { ...DEFAULTS, ...options };
+  const { storage, leaseMs, heartbeatMs = Math.ceil(leaseMs / 3) } = config;
+  const tokens = new Tokens(secret ?? randomBytes(32), () => storage.now());
+  const engine = new Engine({ ...config, newId: randomId });
+  const app = createApp({ ...config, engine, tokens, dev, heartbeatMs });
+  const servers = new Set<ServerType>();
+
+  async function close(): Promise<void> {
+    const stopped = [...servers].map(stop);
+    await engine.close();
+    await Promise.all(stopped);
+    servers.clear();
+  }
+
+  return {
+    fetch: (request) => app.fetch(request),
+    async listen({ port = 0, hostname = "127.0.0.1" } = {}) {
+      if ((!secret || dev) && !isLoopback(hostname)) {
+        throw new Error(
+          `Refusing to listen on ${hostname} ${dev ? "in development" : "without a secret"}: anybody could act as anyone.`,
+        );
+      }
+      const server = createAdaptorServer({ fetch: app.fetch, hostname });
+      servers.add(server);
+      await new Promise<void>((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(port, hostname, () => resolve());
+      });
+      const { port: bound } = server.address() as AddressInfo; // it listens on a port
+      const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+      return { url: `http://${host}:${bound}`, port: bound };
+    },
+    mint: (principal) => tokens.mint({ principal }),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** How long requests may take to be answered once the server closes, in milliseconds. */
+const CLOSE_GRACE = 2_000;
+
+/**
+ * Lets requests that are being answered finish. A client that goes on asking on its connection keeps nothing open: a
+ * connection is closed as soon as it is idle, and every one after a grace.
+ */
+function stop(server: ServerType): Promise<void> {
+  return new Promise((resolve) => {
+    const idle = setInterval(() => closeConnections(server, "idle"), 20);
+    const late = setTimeout(() => closeConnections(server, "all"), CLOSE_GRACE);
+    server.close(() => {
+      clearInterval(idle);
+      clearTimeout(late);
+      resolve();
+    });
+    closeConnections(server, "idle");
+  });
+}
+
+/** HTTP/2 servers, which are never made here, have neither method. */
+function closeConnections(server: ServerType, which: "idle" | "all"): void {
+  if (!("closeIdleConnections" in server)) return;
+  if (which === "all") server.closeAllConnections();
+  else server.closeIdleConnections();
+}

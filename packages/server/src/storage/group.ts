@@ -1,0 +1,155 @@
+import { type Commit, StorageConflict, StorageError } from "./storage.ts";
+
+/** A change of one session, as it waits for its group. */
+export type Change =
+  | { readonly type: "append"; readonly commit: Commit }
+  | { readonly type: "delete"; readonly session: string };
+
+/** What became of one change of a group that was written. */
+export type Outcome =
+  | { readonly type: "done" }
+  | { readonly type: "conflict"; readonly head: string | null }
+  | { readonly type: "failed"; readonly error: StorageError };
+
+export interface Group {
+  /** Settles when the change is durable or refused, as {@link Storage.append} promises. */
+  add(change: Change): Promise<void>;
+  /** Resolves once everything that was added has settled. */
+  idle(): Promise<void>;
+}
+
+/**
+ * Group commit: while one group is being written, every change that arrives is collected, and the next group takes
+ * them all, in the order they came.
+ *
+ * @param write makes one group durable and tells each change's outcome, in order. Within the group it owes what the
+ *   contract says of order and independence ({@link Broken} helps). It rejects if the group as a whole failed.
+ */
+export function groupChanges(
+  write: (changes: readonly Change[]) => Promise<readonly Outcome[]>,
+): Group {
+  let waiting: Waiting[] = [];
+  let running: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    // Everything called in this turn travels together.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const group = waiting;
+      waiting = [];
+      await writeOne(group);
+      // What the settled callers do next joins the next group.
+      await Promise.resolve();
+    }
+    running = undefined;
+  }
+
+  async function writeOne(group: readonly Waiting[]): Promise<void> {
+    const broken = new Broken();
+    try {
+      const outcomes = await write(group.map((entry) => entry.change));
+      group.forEach((entry, index) => settle(entry, outcomes[index] ?? lost, broken));
+    } catch (cause) {
+      const error = asFailure(cause);
+      for (const entry of group) settle(entry, { type: "failed", error }, broken);
+    }
+    if (broken.any) waiting = waiting.filter((entry) => !rejectBroken(entry, broken));
+  }
+
+  return {
+    add(change) {
+      return new Promise((resolve, reject) => {
+        waiting.push({ change, resolve, reject });
+        running ??= run();
+      });
+    },
+    idle: () => running ?? Promise.resolve(),
+  };
+}
+
+/** The sessions of which an append failed, so that those behind it fail as well. */
+export class Broken {
+  readonly #errors = new Map<string, StorageError>();
+
+  get any(): boolean {
+    return this.#errors.size > 0;
+  }
+
+  /** The error a change must be refused with, if any. A delete builds on nothing, and heals its session. */
+  refusal(change: Change): StorageError | undefined {
+    if (this.#errors.size === 0) return undefined;
+    if (change.type === "append") return this.#errors.get(change.commit.session);
+    this.#errors.delete(change.session);
+    return undefined;
+  }
+
+  /** Takes note that a change failed. */
+  add(change: Change, error: StorageError): void {
+    if (change.type === "append") this.#errors.set(change.commit.session, error);
+  }
+}
+
+/** The error as one of storage's own; any other becomes the cause of one. */
+export function asFailure(cause: unknown): StorageError {
+  if (cause instanceof StorageError) return cause;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new StorageError("failed", `The storage failed: ${message}`, { cause });
+}
+
+/** What in a commit no storage can keep exactly, or undefined: text must be well-formed Unicode. */
+export function malformed(commit: Commit): StorageError | undefined {
+  const { session, expect, head, batch, rows, due } = commit;
+  const good =
+    session.isWellFormed() &&
+    head.isWellFormed() &&
+    (expect?.isWellFormed() ?? true) &&
+    (batch === undefined ||
+      (batch.json.isWellFormed() && batch.after.isWellFormed() && batch.last.isWellFormed())) &&
+    rows.every(
+      (row) =>
+        row.kind.isWellFormed() && row.id.isWellFormed() && (row.value?.isWellFormed() ?? true),
+    ) &&
+    due.every(
+      (row) => row.kind.isWellFormed() && row.id.isWellFormed() && row.group.isWellFormed(),
+    );
+  if (good) return undefined;
+  return new StorageError(
+    "failed",
+    `A commit of session ${session} holds a lone surrogate; storage keeps well-formed Unicode only.`,
+  );
+}
+
+interface Waiting {
+  readonly change: Change;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+const lost: Outcome = {
+  type: "failed",
+  error: new StorageError("failed", "The storage gave no outcome for an append."),
+};
+
+function settle(entry: Waiting, outcome: Outcome, broken: Broken): void {
+  switch (outcome.type) {
+    case "done":
+      return entry.resolve();
+    case "conflict":
+      return entry.reject(conflictOf(entry.change, outcome.head));
+    case "failed":
+      broken.add(entry.change, outcome.error);
+      return entry.reject(outcome.error);
+  }
+}
+
+function rejectBroken(entry: Waiting, broken: Broken): boolean {
+  const error = broken.refusal(entry.change);
+  if (error !== undefined) entry.reject(error);
+  return error !== undefined;
+}
+
+function conflictOf(change: Change, head: string | null): StorageConflict {
+  return change.type === "append"
+    ? new StorageConflict(change.commit.session, change.commit.expect, head)
+    : new StorageConflict(change.session, null, head);
+}

@@ -1,0 +1,172 @@
+import type { Offset } from "@holdfast/protocol";
+import { Broken, type Change, groupChanges, malformed, type Outcome } from "./group.ts";
+import {
+  type Batch,
+  type Commit,
+  type Due,
+  type DueQuery,
+  type Row,
+  type Storage,
+  StorageError,
+} from "./storage.ts";
+
+/**
+ * A storage that lasts as long as the process: for tests and for trying things out. It keeps every promise of
+ * {@link Storage} but durability, and settles appends in groups, later than they were called, as a database does.
+ *
+ * @param options.now the clock, Unix milliseconds; the system's by default.
+ */
+export function memoryStorage(options: { readonly now?: () => number } = {}): Storage {
+  const sessions = new Map<string, Session>();
+  const group = groupChanges(async (changes) => applyAll(sessions, changes));
+  let closed: Promise<void> | undefined;
+
+  function check(): void {
+    if (closed) throw new StorageError("closed", "The storage is closed.");
+  }
+
+  return {
+    async append(commit) {
+      check();
+      await group.add({ type: "append", commit });
+    },
+    async delete(session) {
+      check();
+      await group.add({ type: "delete", session });
+    },
+    async rows(session) {
+      check();
+      const found = sessions.get(session);
+      return found && { head: found.head, rows: [...found.rows.values()] };
+    },
+    async entries(session, after, maxBytes) {
+      check();
+      return batchesAfter(sessions.get(session)?.batches ?? [], after, maxBytes);
+    },
+    async due(query) {
+      check();
+      return [...sessions.values()]
+        .flatMap((session) => [...session.due.values()].filter((due) => isDue(due, query)))
+        .toSorted((a, b) => a.at - b.at)
+        .slice(0, Math.max(0, query.limit));
+    },
+    async sessions({ after, limit }) {
+      check();
+      return [...sessions]
+        .filter(([id]) => after === undefined || byCodePoint(id, after) > 0)
+        .toSorted(([a], [b]) => byCodePoint(a, b))
+        .slice(0, Math.max(0, limit))
+        .map(([session, { head }]) => ({ session, head }));
+    },
+    now: options.now ?? Date.now,
+    [Symbol.asyncDispose]() {
+      closed ??= group.idle().then(() => sessions.clear());
+      return closed;
+    },
+  };
+}
+
+interface Session {
+  head: Offset;
+  readonly batches: Batch[];
+  readonly rows: Map<string, Row>;
+  readonly due: Map<string, Due>;
+}
+
+function applyAll(sessions: Map<string, Session>, changes: readonly Change[]): Outcome[] {
+  const broken = new Broken();
+  return changes.map((change) => {
+    const error = broken.refusal(change);
+    const outcome: Outcome = error ? { type: "failed", error } : apply(sessions, change);
+    if (outcome.type === "failed") broken.add(change, outcome.error);
+    return outcome;
+  });
+}
+
+/** Checks all before it writes anything: a commit is all or nothing. */
+function apply(sessions: Map<string, Session>, change: Change): Outcome {
+  if (change.type === "delete") {
+    sessions.delete(change.session);
+    return { type: "done" };
+  }
+  const { commit } = change;
+  const error = malformed(commit);
+  if (error) return { type: "failed", error };
+  const session = sessions.get(commit.session);
+  if ((session?.head ?? null) !== commit.expect) {
+    return { type: "conflict", head: session?.head ?? null };
+  }
+  const last = session?.batches.at(-1)?.last;
+  if (commit.batch !== undefined && last !== undefined && commit.batch.last <= last) {
+    return { type: "failed", error: behind(commit, commit.batch, last) };
+  }
+  if (session) write(session, commit);
+  else sessions.set(commit.session, write(newSession(commit.head), commit));
+  return { type: "done" };
+}
+
+function newSession(head: Offset): Session {
+  return { head, batches: [], rows: new Map(), due: new Map() };
+}
+
+function write(session: Session, commit: Commit): Session {
+  session.head = commit.head;
+  if (commit.batch) session.batches.push({ ...commit.batch });
+  for (const { kind, id, value } of commit.rows) {
+    if (value === null) session.rows.delete(keyOf(kind, id));
+    else session.rows.set(keyOf(kind, id), { kind, id, value });
+  }
+  for (const { kind, id, at, group } of commit.due) {
+    if (at === null) session.due.delete(keyOf(kind, id));
+    else session.due.set(keyOf(kind, id), { session: commit.session, kind, id, at, group });
+  }
+  return session;
+}
+
+function batchesAfter(batches: readonly Batch[], after: Offset, maxBytes: number): Batch[] {
+  const found: Batch[] = [];
+  let bytes = 0;
+  for (let index = firstAfter(batches, after); index < batches.length; index += 1) {
+    const batch = batches[index];
+    if (batch === undefined) break;
+    found.push(batch);
+    bytes += Buffer.byteLength(batch.json);
+    if (bytes >= maxBytes) break;
+  }
+  return found;
+}
+
+/** The index of the first batch whose last entry is after `after`. */
+function firstAfter(batches: readonly Batch[], after: Offset): number {
+  let low = 0;
+  let high = batches.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((batches[middle]?.last ?? "") > after) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function isDue(due: Due, query: DueQuery): boolean {
+  return (
+    due.at <= query.before &&
+    query.kinds.includes(due.kind) &&
+    (query.group === undefined || query.group === due.group)
+  );
+}
+
+function keyOf(kind: string, id: string): string {
+  return JSON.stringify([kind, id]);
+}
+
+function byCodePoint(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function behind(commit: Commit, batch: Batch, last: Offset): StorageError {
+  return new StorageError(
+    "failed",
+    `A commit of session ${commit.session} brings a batch up to ${batch.last}, which is not after ${last}.`,
+  );
+}

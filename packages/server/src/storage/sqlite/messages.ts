@@ -1,0 +1,53 @@
+import type { Change } from "../group.ts";
+import type { Batch, Due, DueQuery, Row, SessionHead, StorageError } from "../storage.ts";
+
+/** What the worker can be asked. It answers in order, one at a time. */
+export type Request =
+  | { readonly type: "write"; readonly changes: readonly Change[] }
+  | { readonly type: "rows"; readonly session: string }
+  | {
+      readonly type: "entries";
+      readonly session: string;
+      readonly after: string;
+      readonly maxBytes: number;
+    }
+  | { readonly type: "due"; readonly query: DueQuery }
+  | { readonly type: "sessions"; readonly after: string | undefined; readonly limit: number }
+  /** The settings of the connection that writes, as SQLite reports them. */
+  | { readonly type: "pragmas" }
+  /** Checkpoints, closes and frees the directory; the last request. */
+  | { readonly type: "close" };
+
+/** What each request is answered with. */
+export interface Results {
+  readonly write: readonly SentOutcome[];
+  readonly rows: { readonly head: string; readonly rows: readonly Row[] } | undefined;
+  readonly entries: readonly Batch[];
+  readonly due: readonly Due[];
+  readonly sessions: readonly SessionHead[];
+  readonly pragmas: { readonly synchronous: number; readonly journalMode: string };
+  readonly close: undefined;
+}
+
+/** An outcome on its way between threads; see `Outcome`. */
+export type SentOutcome =
+  | { readonly type: "done" }
+  | { readonly type: "conflict"; readonly head: string | null }
+  | { readonly type: "failed"; readonly error: SentError };
+
+/** A StorageError on its way between threads, which would strip its class. */
+export interface SentError {
+  readonly reason: StorageError["reason"];
+  readonly message: string;
+  readonly cause?: unknown;
+}
+
+export interface ToWorker {
+  readonly id: number;
+  readonly request: Request;
+}
+
+/** The first message, with id 0, tells whether the directory was opened. */
+export type FromWorker =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: SentError };

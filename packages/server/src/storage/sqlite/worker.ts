@@ -1,0 +1,98 @@
+import { parentPort, workerData } from "node:worker_threads";
+import type { Outcome } from "../group.ts";
+import { StorageError } from "../storage.ts";
+import { connect, type Connection } from "./connect.ts";
+import { asStorageError, isDiskFailure, toSent } from "./errors.ts";
+import type { FromWorker, Request, Results, SentOutcome, ToWorker } from "./messages.ts";
+import { createReader } from "./read.ts";
+import { createWriter } from "./write.ts";
+
+// The thread that owns a directory's database. It answers requests in order, and ends when it is asked to close.
+const port = parentPort;
+if (!port) throw new Error("This file runs as a worker thread only; call openSqlite.");
+const directory: string = workerData.directory;
+const send = (message: FromWorker): void => port.postMessage(message);
+const asError = (error: unknown): StorageError => asStorageError(error, directory);
+
+try {
+  serve(connect(directory));
+  send({ id: 0, value: undefined });
+} catch (error) {
+  send({ id: 0, error: toSent(asError(error)) });
+  port.close();
+}
+
+function serve(connection: Connection): void {
+  const { database } = connection;
+  const reader = createReader(database);
+  const writer = createWriter(database, asError);
+  let dead: StorageError | undefined;
+  let purging = false;
+
+  port?.on("message", ({ id, request }: ToWorker) => {
+    try {
+      if (dead && request.type !== "close") throw dead;
+      send({ id, value: answer(request) });
+    } catch (error) {
+      send({ id, error: toSent(asError(error)) });
+    }
+    if (request.type === "close") port?.close();
+    else if (!purging) purge();
+  });
+  purge();
+
+  function answer(request: Request): Results[Request["type"]] {
+    switch (request.type) {
+      case "write":
+        try {
+          return writer.write(request.changes).map(toSentOutcome);
+        } catch (error) {
+          throw isDiskFailure(error) ? die(error) : error;
+        }
+      case "rows":
+        return reader.rows(request.session);
+      case "entries":
+        return reader.entries(request.session, request.after, request.maxBytes);
+      case "due":
+        return reader.due(request.query);
+      case "sessions":
+        return reader.sessions(request.after, request.limit);
+      case "pragmas":
+        return {
+          synchronous: Number(database.prepare("pragma synchronous").get()?.["synchronous"]),
+          journalMode: String(database.prepare("pragma journal_mode").get()?.["journal_mode"]),
+        };
+      case "close":
+        dead = new StorageError("closed", "The storage is closed.");
+        connection.close();
+        return undefined;
+    }
+  }
+
+  /** After a failed write, what the disk holds is known to nobody: the log is read anew by who opens it next. */
+  function die(cause: unknown): StorageError {
+    dead = new StorageError(
+      "failed",
+      `The disk under ${directory} failed while it was written to; what it holds shows when it is opened again. ` +
+        `Check the disk, then restart.`,
+      { cause },
+    );
+    return dead;
+  }
+
+  /** Removes what deleted sessions left, a piece at a time, between the requests. */
+  function purge(): void {
+    try {
+      purging = dead === undefined && writer.purge();
+    } catch (error) {
+      // Tried again with the next request, or when it is opened next: nothing can reach what is left.
+      purging = false;
+      if (isDiskFailure(error)) die(error);
+    }
+    if (purging) setImmediate(purge);
+  }
+}
+
+function toSentOutcome(outcome: Outcome): SentOutcome {
+  return outcome.type === "failed" ? { type: "failed", error: toSent(outcome.error) } : outcome;
+}
