@@ -25,7 +25,7 @@ export async function durableStreams(
     url,
     inFlight,
     seconds,
-    next: (worker) => ({ path: `/s${spread(worker)}`, method: "POST", headers: JSON_TYPE, body }),
+    next: (worker) => ({ path: `/s${spread(worker)}`, headers: JSON_TYPE, body }),
     check: (status) => status >= 200 && status < 300,
   });
 }
@@ -37,7 +37,7 @@ export function echo(url: string, { inFlight, seconds }: AppendLoad): Promise<Lo
     url,
     inFlight,
     seconds,
-    next: () => ({ path: "/echo", method: "POST", headers: JSON_TYPE, body }),
+    next: () => ({ path: "/echo", headers: JSON_TYPE, body }),
     check: (status) => status === 200,
   });
 }
@@ -77,7 +77,6 @@ export async function holdfast(
       };
       return {
         path: run.path,
-        method: "POST",
         headers: { ...JSON_TYPE, authorization: `Bearer ${run.token}` },
         body: JSON.stringify(command),
       };

@@ -7,6 +7,7 @@ import {
   type Verdict,
 } from "@holdfast/protocol";
 import { submit, type Attempt } from "./attempt.ts";
+import { insteadOf } from "./oversize.ts";
 
 /** An item the server did not take, and why. */
 export interface Refused {
@@ -69,7 +70,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const waitingForRoom: (() => void)[] = [];
   let waiting = 0;
   let seq = 0;
-  let pumping: Promise<void> | undefined;
+  let pumping = false;
   let last: Promise<unknown> = Promise.resolve();
   let ended = false;
   let offset: Offset | undefined;
@@ -77,10 +78,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
   function enqueue(entries: readonly Queued[]): void {
     for (const entry of entries) waiting += entry.text.length;
     queue.push(...entries);
+    if (pumping) return;
+    pumping = true;
     // A microtask later, so that what is pushed in one go travels together.
-    pumping ??= Promise.resolve()
-      .then(pump)
-      .finally(() => (pumping = undefined));
+    queueMicrotask(() => void pump());
   }
 
   async function pump(): Promise<void> {
@@ -90,12 +91,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
         await deliver(batch);
       } catch (error) {
         const reason = signal.aborted ? signal.reason : error;
-        if (reason instanceof HoldfastError) attempt.lapse(reason);
+        attempt.lapse(reason instanceof HoldfastError ? reason : broken(reason));
         for (const entry of [...batch, ...queue.splice(0)]) entry.drop(reason);
         waiting = 0;
       }
       if (waiting <= queueSize) for (const go of waitingForRoom.splice(0)) go();
     }
+    pumping = false;
   }
 
   /** The next items that fit in one request, or the last word. */
@@ -151,7 +153,16 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   function settle(entry: Queued, error?: Rejection): void {
     waiting -= entry.text.length;
-    if (error && entry.item) options.onRefused?.({ item: entry.item, error });
+    if (error && entry.item) {
+      options.onRefused?.({ item: entry.item, error });
+      const item = insteadOf(entry.item, error);
+      if (item) {
+        const instead = { ...entry, item, text: JSON.stringify(item) };
+        waiting += instead.text.length;
+        queue.unshift(instead);
+        return;
+      }
+    }
     entry.settle(error);
   }
 
@@ -214,6 +225,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
 /** Refusals that are about what a batch holds, not about the attempt. */
 function isAboutContent({ code }: { readonly code: Rejection["code"] }): boolean {
   return code === "too_large" || code === "invalid_request";
+}
+
+function broken(cause: unknown): HoldfastError {
+  return new HoldfastError(
+    { code: "internal", message: "The agent's outbox failed: its attempt cannot go on." },
+    { cause },
+  );
 }
 
 const AFTER_THE_END: Rejection = {

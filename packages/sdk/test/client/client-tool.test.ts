@@ -139,6 +139,11 @@ describe("provideTool", () => {
     await settled(net, "c2");
     expect(net.desk.call("c1")).toMatchObject({ status: "open", manual: true });
     expect(again).toEqual(["c2"]);
+    expect(
+      commandsSent(net, "call.claim")
+        .map(({ callId }) => String(callId))
+        .sort(),
+    ).toEqual(["c1", "c2", "c2"]);
     await second.answer("c1", "by hand");
     expect(net.desk.call("c1").outcome).toBe("ok");
   });
@@ -207,6 +212,28 @@ describe("provideTool", () => {
     await settled(net, "c1");
     await pass(5_000);
     expect(commandsSent(net, "call.renew")).toHaveLength(3);
+  });
+
+  it("does not run a call beside itself when its claim ends meanwhile, and answers as its last holder", async () => {
+    const net = loopback({ tools: TOOLS });
+    const session = open(net);
+    const finish: ((value: string) => void)[] = [];
+    provideTool(session, {
+      name: "camera",
+      execute: () => new Promise((resolve) => void finish.push(resolve)),
+    });
+    offer(net, { c1: "camera" });
+    await vi.waitFor(() => expect(finish).toHaveLength(1));
+    const claimId = net.desk.call("c1").claim?.id ?? "";
+    net.act((desk) => desk.timer({ type: "claim", callId: "c1", claimId }));
+    await session.reached(net.desk.state.head);
+    const { version } = session;
+    await vi.waitFor(() => expect(session.version).toBeGreaterThan(version));
+    expect(net.desk.call("c1").status).toBe("open");
+    finish[0]?.("done");
+    await settled(net, "c1");
+    expect(finish).toHaveLength(1);
+    expect(net.desk.call("c1").answer?.answer).toEqual({ type: "json", value: "done" });
   });
 
   it("finishes what it runs after it was closed, and takes nothing new", async () => {

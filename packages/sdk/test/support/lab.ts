@@ -1,4 +1,4 @@
-import { createServer, type ServerOptions } from "holdfast";
+import { createServer, memoryStorage, type ServerOptions } from "holdfast";
 import {
   fromRows,
   reduceAll,
@@ -6,8 +6,7 @@ import {
   type SessionState,
   type Verdict,
 } from "@holdfast/protocol";
-import { createTransport, follow, parseVerdict } from "../../src/wire/index.ts";
-import { memoryStorage } from "../../../server/src/storage/memory.ts";
+import { createTransport, follow } from "@holdfast/sdk/client";
 
 export const AGENT = "demo";
 
@@ -33,7 +32,7 @@ export async function openLab(options: Partial<ServerOptions> = {}) {
     return transport.json(`/v1/sessions/${session}/commands`, {
       method: "POST",
       body: JSON.stringify({ id: crypto.randomUUID(), ...body }),
-      parse: parseVerdict,
+      parse: (value) => value as Verdict, // our own server's
     });
   }
 
@@ -115,14 +114,7 @@ export function textOf(state: SessionState, runId: string): string {
 
 function show(state: SessionState | undefined): string {
   if (!state) return "no state";
-  const runs = [...state.runs.values()].map(({ id, status, outcome, attempt, reason, error }) => ({
-    id,
-    status,
-    outcome,
-    attempt,
-    reason,
-    error,
-  }));
-  const calls = [...state.calls.values()].map(({ history: _, tool: __, ...call }) => call);
+  const runs = [...state.runs.values()].map(({ tools: _tools, ...run }) => run);
+  const calls = [...state.calls.values()].map(({ history: _h, tool: _t, ...call }) => call);
   return JSON.stringify({ runs, calls }, null, 1);
 }
