@@ -112,29 +112,14 @@ export class SessionActor {
   }
 
   /**
-   * Decides a command now; the verdict comes when it is durable. A command that was applied in the last 24 hours gets
-   * its verdict again, and `key_reused` where its id said something else.
+   * Decides commands now, in order and with nothing in between, not atomically; one verdict each, once all of them are
+   * durable. A command that was applied in the last 24 hours gets its verdict again, and `key_reused` where its id said
+   * something else.
    */
-  submit(command: Command, actor: Actor): Promise<Verdict> {
+  submit(commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
     return this.act(actor, (draft, env) => {
       if (actor.attempt) this.renew(actor.attempt, env.now);
-      if (!keepsReceipt(command)) {
-        const verdict = decide(draft, command, env);
-        if (command.type === "call.renew" && verdict.status === "applied") {
-          this.#due.renewClaim(draft.state, command.callId, env.now);
-        }
-        return verdict;
-      }
-      const digest = hashCommand(command, actor);
-      const known = this.#receipts.get(command.id, env.now);
-      if (known) return repeatOf(command.id, known, digest, draft.state.head);
-      const verdict = decide(draft, command, env);
-      if (verdict.status !== "rejected") {
-        const receipt = { hash: digest, verdict, at: env.now };
-        this.#receipts.set(command.id, receipt);
-        this.#open.receipts.push([command.id, receipt]);
-      }
-      return verdict;
+      return commands.map((command) => this.#decide(draft, command, env));
     });
   }
 
@@ -204,6 +189,26 @@ export class SessionActor {
     if (run?.status !== "active" || run.attempt !== attempt.attempt) return;
     const until = now + this.#context.terms.leaseMs;
     this.#context.leases.set(this.id, "lease", run.id, String(run.attempt), until);
+  }
+
+  #decide(draft: Draft, command: Command, env: Env): Verdict {
+    if (!keepsReceipt(command)) {
+      const verdict = decide(draft, command, env);
+      if (command.type === "call.renew" && verdict.status === "applied") {
+        this.#due.renewClaim(draft.state, command.callId, env.now);
+      }
+      return verdict;
+    }
+    const digest = hashCommand(command, env.actor);
+    const known = this.#receipts.get(command.id, env.now);
+    if (known) return repeatOf(command.id, known, digest, draft.state.head);
+    const verdict = decide(draft, command, env);
+    if (verdict.status !== "rejected") {
+      const receipt = { hash: digest, verdict, at: env.now };
+      this.#receipts.set(command.id, receipt);
+      this.#open.receipts.push([command.id, receipt]);
+    }
+    return verdict;
   }
 
   #flushSoon(): void {

@@ -80,7 +80,6 @@ export class Engine implements AsyncDisposable {
     const { storage, schedule, log } = options;
     this.#context = {
       ...options,
-      schedule,
       leases: new Leases(),
       terms: options,
       env: (actor) => this.#env(actor),
@@ -178,9 +177,7 @@ export class Engine implements AsyncDisposable {
    * what rejects is an unknown session or a failed commit.
    */
   submit(session: string, commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
-    return this.#retry(session, (on) =>
-      Promise.all(commands.map((command) => on.submit(command, actor))),
-    );
+    return this.#retry(session, (on) => on.submit(commands, actor));
   }
 
   /** The whole state of a session and the offset it holds for. */
