@@ -87,7 +87,7 @@ export class SessionActor {
     this.#draft = createDraft(loaded.state, loaded.epoch, loaded.seq);
     this.#committed = loaded.state.head;
     this.#stored = isNew ? null : loaded.state.head;
-    this.#due = new DueIndex(id, context.terms, context.leases, loaded.state);
+    this.#due = new DueIndex(loaded.state, context.terms, context.leases.of(id));
   }
 
   /** The newest offset that is durable. */
@@ -118,7 +118,8 @@ export class SessionActor {
    */
   submit(commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
     return this.act(actor, (draft, env) => {
-      if (actor.attempt) this.renew(actor.attempt, env.now);
+      const { attempt: mine } = actor;
+      if (mine) this.#due.renewAttempt(draft.state, mine.runId, mine.attempt, env.now);
       return commands.map((command) => this.#decide(draft, command, env));
     });
   }
@@ -181,14 +182,6 @@ export class SessionActor {
   /** Refuses everyone who waits and forgets the state; a commit in flight runs to its end. */
   drop(error: Error): void {
     this.#fail(error);
-  }
-
-  /** Extends the lease of an attempt that is still the active one. */
-  renew(attempt: NonNullable<Actor["attempt"]>, now: number): void {
-    const run = this.#draft.state.runs.get(attempt.runId);
-    if (run?.status !== "active" || run.attempt !== attempt.attempt) return;
-    const until = now + this.#context.terms.leaseMs;
-    this.#context.leases.set(this.id, "lease", run.id, String(run.attempt), until);
   }
 
   #decide(draft: Draft, command: Command, env: Env): Verdict {
