@@ -1,5 +1,5 @@
 import { groupChanges, type Outcome } from "../group.ts";
-import { type Storage, StorageError } from "../storage.ts";
+import type { Storage } from "../storage.ts";
 import { type Client, startClient } from "./client.ts";
 import { fromSent } from "./errors.ts";
 import type { SentOutcome } from "./messages.ts";
@@ -23,24 +23,13 @@ export async function openSqlite(options: {
 
 /** The storage over a worker that was started. */
 export function sqliteStorage(client: Client, now: () => number): Storage {
-  const group = groupChanges(async (changes) =>
-    (await client.call({ type: "write", changes })).map(toOutcome),
+  const { check, close, ...writes } = groupChanges(
+    async (changes) => (await client.call({ type: "write", changes })).map(toOutcome),
+    () => client.close(),
   );
-  let closed: Promise<void> | undefined;
-
-  function check(): void {
-    if (closed) throw new StorageError("closed", "The storage is closed.");
-  }
 
   return {
-    async append(commit) {
-      check();
-      await group.add({ type: "append", commit });
-    },
-    async delete(session) {
-      check();
-      await group.add({ type: "delete", session });
-    },
+    ...writes,
     async rows(session) {
       check();
       return session.isWellFormed() ? client.call({ type: "rows", session }) : undefined;
@@ -59,10 +48,7 @@ export function sqliteStorage(client: Client, now: () => number): Storage {
       return client.call({ type: "sessions", after, limit });
     },
     now,
-    [Symbol.asyncDispose]() {
-      closed ??= group.idle().then(() => client.close());
-      return closed;
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 
