@@ -3,6 +3,7 @@ import type { Storage } from "../storage.ts";
 import { type Client, startClient } from "./client.ts";
 import { fromSent } from "./errors.ts";
 import type { SentOutcome } from "./messages.ts";
+import { pack } from "./pack.ts";
 
 /**
  * Opens the storage kept in a directory, which is made if need be: an SQLite database in a worker thread of its own.
@@ -24,7 +25,8 @@ export async function openSqlite(options: {
 /** The storage over a worker that was started. */
 export function sqliteStorage(client: Client, now: () => number): Storage {
   const { check, close, ...writes } = groupChanges(
-    async (changes) => (await client.call({ type: "write", changes })).map(toOutcome),
+    async (changes) =>
+      (await client.call({ type: "write", changes: pack(changes) })).map(toOutcome),
     () => client.close(),
   );
 
@@ -52,6 +54,9 @@ export function sqliteStorage(client: Client, now: () => number): Storage {
   };
 }
 
+const done: Outcome = { type: "done" };
+
 function toOutcome(outcome: SentOutcome): Outcome {
+  if (outcome === null) return done;
   return outcome.type === "failed" ? { type: "failed", error: fromSent(outcome.error) } : outcome;
 }
