@@ -22,6 +22,7 @@ export default defineConfig({
             "packages/*/test/**/*.test.{ts,tsx}",
             "apps/*/test/**/*.test.{ts,tsx}",
             "test/*.test.ts",
+            "test/cases/*.test.ts",
           ],
         },
       },

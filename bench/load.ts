@@ -1,9 +1,8 @@
-import { Pool } from "undici";
+import { Connection } from "./connection.ts";
 
 /** One request of a load: made when its turn comes, by the worker that sends it. */
 export interface Shot {
   readonly path: string;
-  readonly method: "POST" | "PUT";
   readonly headers: Record<string, string>;
   readonly body: string;
 }
@@ -17,35 +16,38 @@ export interface LoadResult {
 }
 
 /**
- * Sends requests from `inFlight` workers, each waiting for its answer before it sends its next, for `seconds` after a
- * warm-up of a quarter of that. Every answer is read whole and must be accepted by `check`; one that is not ends the run.
+ * POSTs from `inFlight` connections, each waiting for its answer before it sends its next, for `seconds` after a warm-up
+ * of a quarter of that. Every answer is read whole and must be accepted by `check`; one that is not ends the run.
  */
 export async function load(options: {
   readonly url: string;
   readonly inFlight: number;
   readonly seconds: number;
-  next(worker: number): Shot;
-  check(status: number, body: string): boolean;
+  readonly next: (worker: number) => Shot;
+  readonly check: (status: number, body: string) => boolean;
 }): Promise<LoadResult> {
   const { url, inFlight, seconds, next, check } = options;
-  const pool = new Pool(url, { connections: inFlight, pipelining: 1 });
+  const { host } = new URL(url);
+  const connections = await Promise.all(
+    Array.from({ length: inFlight }, () => Connection.open(url)),
+  );
   const warm = performance.now() + seconds * 250;
   const end = warm + seconds * 1000;
   const latencies: number[] = [];
-  const work = async (worker: number) => {
+  const work = async (connection: Connection, worker: number) => {
     for (let begun = performance.now(); begun < end; begun = performance.now()) {
-      const answer = await pool.request(next(worker));
-      const body = await answer.body.text();
-      if (!check(answer.statusCode, body))
-        throw new Error(`Refused with ${answer.statusCode}: ${body.slice(0, 300)}`);
+      const { path, headers, body } = next(worker);
+      const { status, body: answer } = await connection.send(headOf(host, path, headers), body);
+      if (!check(status, answer))
+        throw new Error(`Refused with ${status}: ${answer.slice(0, 300)}`);
       const now = performance.now();
       if (begun >= warm && now <= end) latencies.push(now - begun);
     }
   };
   try {
-    await Promise.all(Array.from({ length: inFlight }, (_, worker) => work(worker)));
+    await Promise.all(connections.map(work));
   } finally {
-    await pool.destroy();
+    for (const connection of connections) connection.close();
   }
   latencies.sort((a, b) => a - b);
   const at = (share: number) =>
@@ -57,4 +59,10 @@ export async function load(options: {
     p50Ms: at(0.5),
     p99Ms: at(0.99),
   };
+}
+
+function headOf(host: string, path: string, headers: Record<string, string>): string {
+  let head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
+  for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
+  return head;
 }

@@ -59,6 +59,8 @@ export interface Call {
   readonly upTo: Offset;
   /** The assistant message that carries it. */
   readonly parentMessageId?: string;
+  /** The subagent whose call it is; absent for the agent's own. */
+  readonly subagentRunId?: string;
   readonly name: string;
   readonly executor: "client" | "agent" | "provider";
   /** The declaration frozen when it was proposed; absent for a tool nobody declared. */
@@ -74,10 +76,12 @@ export interface Call {
   readonly claim?: Claim;
   /** Ids of claims that held it and no longer do, newest last, at most 8. */
   readonly pastClaims?: readonly string[];
-  /** Not offered any more: a claim expired on it, and running it twice may do harm. */
+  /** Not offered any more: a claim expired on it, and running it twice may do harm. A later claim does not lift it. */
   readonly manual?: boolean;
   /** When it last became `open`. */
   readonly openedAt?: Offset;
+  /** The attempt whose own doing opened it; absent where somebody else's did, which is news to the agent. */
+  readonly openedIn?: number;
   /** Unix milliseconds. */
   readonly deadlineAt?: number;
   readonly progress?: Json;
@@ -123,6 +127,8 @@ export interface Claim {
   readonly id: string;
   readonly by: string;
   readonly at: number;
+  /** The attempt it was granted to, on the agent's side. */
+  readonly attempt?: number;
   /** Held by an attempt that never claims; it ends with the attempt. */
   readonly implicit?: boolean;
 }

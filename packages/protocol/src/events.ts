@@ -110,11 +110,10 @@ export type CallEvent =
       by: "agent" | "policy";
       digest: string;
       reason?: string;
-      expiresAt?: number;
       signed?: boolean;
       metadata?: Metadata;
     }
-  | { type: "call.gated"; callId: string }
+  | { type: "call.gated"; callId: string; expiresAt?: number }
   | { type: "call.opened"; callId: string; deadlineAt?: number }
   | {
       type: "call.decided";

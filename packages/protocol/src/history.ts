@@ -20,7 +20,7 @@ export type CallResult =
 /** @param options.forRun the run whose next attempt reads the history; no run, no `approved`. */
 export function resultOf(call: Call, options: { readonly forRun?: string } = {}): CallResult {
   if (call.withdrawn || call.outcome === "superseded") return { kind: "withdrawn" };
-  if (call.answer) {
+  if (call.answer && call.reason !== "executed_without_approval") {
     return {
       kind: "answer",
       outcome: call.outcome === "ok" ? "ok" : "error",
@@ -72,31 +72,31 @@ function pendingNote(call: Call): string {
 }
 
 function settledNote(call: Call): string {
-  const invalid = call.reason === "invalid_arguments" ? call.invalid?.message : undefined;
-  if (invalid !== undefined) return invalid;
-  const why = reasonNote(call);
-  return call.message === undefined ? why : `${why} ${call.message}`;
+  const because = call.reason === undefined ? undefined : REASONS[call.reason];
+  switch (call.reason) {
+    case "invalid_arguments":
+      return call.invalid?.message ?? call.message ?? "The arguments were invalid.";
+    case "unknown_tool":
+      return `There is no tool named "${call.name}".`;
+    case "executed_without_approval":
+      return "The call was executed without the approval it needed.";
+    case "result_too_large":
+      return "The call's result was too large to keep.";
+    case "truncated":
+    case "unanswered":
+      // The server's own words say no more than the reason does.
+      return `${effectOf(call)}: ${because}.`;
+    default: {
+      const why = `${effectOf(call)}: ${because ?? `the call was ${call.outcome ?? "settled"}`}.`;
+      return call.message === undefined ? why : `${why} ${call.message}`;
+    }
+  }
 }
 
-function reasonNote(call: Call): string {
-  const effect = wasClaimed(call)
-    ? "Outcome unknown: the call was being executed, and may or may not have taken effect"
+function effectOf(call: Call): string {
+  return wasClaimed(call)
+    ? "Outcome unknown: the call was being executed and may have taken effect"
     : "Not executed";
-  const because = call.reason === undefined ? undefined : REASONS[call.reason];
-  switch (call.outcome) {
-    case "cancelled":
-      return `${effect}: ${because ?? "the call was cancelled"}.`;
-    case "expired":
-      return `${effect}: ${because ?? "the call expired"}.`;
-    case "abandoned":
-      return `${effect}: ${because ?? "the call was abandoned"}.`;
-    default:
-      if (call.reason === "unknown_tool") return `There is no tool named "${call.name}".`;
-      if (call.reason === "executed_without_approval")
-        return "The call was executed without the approval it needed; its result is withheld.";
-      if (call.reason === "result_too_large") return "The call's result was too large to keep.";
-      return `${effect}: ${because ?? "the call failed"}.`;
-  }
 }
 
 /** Somebody held the right to execute it, so it may have had its effect. */
@@ -106,7 +106,6 @@ function wasClaimed(call: Call): boolean {
 
 const REASONS: Partial<Record<SettleReason, string>> = {
   truncated: "the arguments were cut off",
-  invalid_arguments: "the arguments were invalid",
   unanswered: "its agent ended without an answer",
   executor_lost: "whoever executed it was lost",
   deadline: "there was no answer in time",

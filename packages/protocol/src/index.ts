@@ -10,7 +10,7 @@ export type {
   Decision,
   SettleReason,
 } from "./call.ts";
-export type { Codec, Encoder, EncoderScope } from "./codec.ts";
+export type { Codec, Encoder, EncoderScope, HistoryOptions } from "./codec.ts";
 export { COMMAND_TYPES } from "./command.ts";
 export type {
   AgentCommand,
@@ -31,6 +31,7 @@ export type {
 export { canonical, canonicalArguments } from "./canonical.ts";
 export { CALL_TABLE } from "./call-table.ts";
 export type { CallMove, CallTrigger } from "./call-table.ts";
+export { toSessionId } from "./decide/call.ts";
 export { createDraft } from "./decide/draft.ts";
 export type { Author, Draft, Sealed, TouchedRow } from "./decide/draft.ts";
 export type { Actor, Env } from "./decide/env.ts";

@@ -52,13 +52,18 @@ export function producerKey(of: Omit<Producer, "seq">): string {
   return `${of.runId}/${of.attempt}/${of.producer}`;
 }
 
+/** The key of a provider's id in a run. */
+export function aliasKey(runId: string, providerId: string): string {
+  return `${runId}/${providerId}`;
+}
+
 /** Derived from the rows alone; neither stored nor sent. */
 export interface StateIndex {
   /** Ids of messages and runs in log order. */
   readonly nodes: string[];
   /** Runs that have not ended. */
   readonly live: Set<string>;
-  /** The newest call of each id its provider used again; what an agent's events under that id mean. */
+  /** A run's newest call under each id its provider used again, by {@link aliasKey}: what its events under that id mean. */
   readonly aliases: Map<string, string>;
   /** A run's items and calls, in log order. */
   readonly parts: Map<string, Part[]>;
@@ -106,15 +111,16 @@ export function fromRows(head: Offset, rows: StateRows): SessionState {
   const state = emptyState(head, rows.session);
   state.session = rows.session;
   for (const message of rows.messages) state.messages.set(message.id, message);
-  for (const run of rows.runs) {
-    state.runs.set(run.id, run);
-    if (run.status !== "ended") state.index.live.add(run.id);
-  }
+  for (const run of rows.runs) state.runs.set(run.id, run);
   state.index.nodes.push(
     ...[...rows.messages, ...rows.runs]
       .sort((a, b) => compareOffsets(a.offset, b.offset))
       .map((node) => node.id),
   );
+  for (const id of state.index.nodes) {
+    const run = state.runs.get(id);
+    if (run && run.status !== "ended") state.index.live.add(id);
+  }
   for (const item of rows.items) state.items.set(item.id, item);
   for (const call of rows.calls) state.calls.set(call.id, call);
   const parts = [
@@ -128,9 +134,9 @@ export function fromRows(head: Offset, rows: StateRows): SessionState {
     })),
   ].sort((a, b) => compareOffsets(a.part.offset, b.part.offset));
   for (const { runId, part } of parts) {
-    partsOf(state, runId).push(part);
-    const providerId = part.kind === "call" ? state.calls.get(part.id)?.providerId : undefined;
-    if (providerId !== undefined) state.index.aliases.set(providerId, part.id);
+    addPart(state, runId, part);
+    const call = part.kind === "call" ? state.calls.get(part.id) : undefined;
+    if (call) addAlias(state, call);
   }
   return state;
 }
@@ -147,16 +153,27 @@ export function toRows(state: SessionState): StateRows {
 }
 
 /** A run's parts, in log order; the array is the state's own. */
-export function partsOf(state: SessionState, runId: string): Part[] {
-  let parts = state.index.parts.get(runId);
-  if (!parts) state.index.parts.set(runId, (parts = []));
-  return parts;
+export function partsOf(state: SessionState, runId: string): readonly Part[] {
+  return state.index.parts.get(runId) ?? [];
+}
+
+/** Appends to a run's parts. Only for `reduce`. */
+export function addPart(state: SessionState, runId: string, part: Part): void {
+  const parts = state.index.parts.get(runId);
+  if (parts) parts.push(part);
+  else state.index.parts.set(runId, [part]);
+}
+
+/** Points a provider's id at its newest call. Only for `reduce`. */
+export function addAlias(state: SessionState, call: Call): void {
+  if (call.providerId !== undefined)
+    state.index.aliases.set(aliasKey(call.runId, call.providerId), call.id);
 }
 
 /** A run's calls, in log order. */
 export function callsOf(state: SessionState, runId: string): Call[] {
   const calls: Call[] = [];
-  for (const part of state.index.parts.get(runId) ?? []) {
+  for (const part of partsOf(state, runId)) {
     const call = part.kind === "call" ? state.calls.get(part.id) : undefined;
     if (call) calls.push(call);
   }

@@ -1,6 +1,8 @@
 export type { ServerOptions } from "./config.ts";
 export { createServer } from "./server.ts";
 export type { Server } from "./server.ts";
+export { memoryStorage } from "./storage/memory.ts";
+export { openSqlite } from "./storage/sqlite/open.ts";
 export { StorageConflict, StorageError } from "./storage/storage.ts";
 export type {
   Batch,

@@ -66,10 +66,29 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-/** Lets requests that are being answered finish. */
+/** How long requests may take to be answered once the server closes, in milliseconds. */
+const CLOSE_GRACE = 2_000;
+
+/**
+ * Lets requests that are being answered finish. A client that goes on asking on its connection keeps nothing open: a
+ * connection is closed as soon as it is idle, and every one after a grace.
+ */
 function stop(server: ServerType): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve());
-    if ("closeIdleConnections" in server) server.closeIdleConnections();
+    const idle = setInterval(() => closeConnections(server, "idle"), 20);
+    const late = setTimeout(() => closeConnections(server, "all"), CLOSE_GRACE);
+    server.close(() => {
+      clearInterval(idle);
+      clearTimeout(late);
+      resolve();
+    });
+    closeConnections(server, "idle");
   });
+}
+
+/** HTTP/2 servers, which are never made here, have neither method. */
+function closeConnections(server: ServerType, which: "idle" | "all"): void {
+  if (!("closeIdleConnections" in server)) return;
+  if (which === "all") server.closeAllConnections();
+  else server.closeIdleConnections();
 }

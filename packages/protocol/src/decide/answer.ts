@@ -3,16 +3,18 @@ import { canonical } from "../canonical.ts";
 import type { Call, SettleReason } from "../call.ts";
 import type { CallAnswerCommand } from "../command.ts";
 import {
+  executingSide,
   findCall,
+  heldBefore,
   isExecutor,
   needsDecision,
   notExecutor,
   refuseFenced,
   refuseMove,
-  sideOf,
   unknownCall,
+  type Side,
 } from "./call.ts";
-import { claimHeld, claimLost, heldBefore, scopeOf } from "./claim.ts";
+import { claimHeld, claimLost, holds, scopeOf } from "./claim.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { passBarrier } from "./next.ts";
@@ -22,14 +24,11 @@ import { APPLIED, record, refuse, REPEATED, type Ruling } from "./ruling.ts";
 export function answerCall(draft: Draft, command: CallAnswerCommand, env: Env): Ruling {
   const call = findCall(draft.state, command.callId, env);
   if (!call) return unknownCall(command.callId, draft.state);
-  if (!isExecutor(call, env)) return notExecutor(call);
-  const side = sideOf(call, env);
-  if (call.status !== "settled" && heldBefore(call, command.claimId)) return claimLost(call);
-  const holds =
-    call.claim !== undefined &&
-    call.claim.id === command.claimId &&
-    (side === "agent" || call.claim.by === env.actor.principal);
-  if (side === "agent" && !holds && call.status !== "settled") {
+  if (!isExecutor(call, env, command.claimId)) return notExecutor(call);
+  const side = executingSide(call);
+  if (isOutdated(call, command.claimId)) return claimLost(call);
+  const held = holds(call, command.claimId, env);
+  if (side === "agent" && !held && call.status !== "settled") {
     const fenced = refuseFenced(draft.state, call, env);
     if (fenced) return fenced;
   }
@@ -51,7 +50,7 @@ export function answerCall(draft: Draft, command: CallAnswerCommand, env: Env): 
     case "answer_unapproved":
       return settle(draft, call, command, env, "executed_without_approval");
     case "answer_held":
-      return holds || call.claim?.implicit ? settle(draft, call, command, env) : claimHeld(call);
+      return held || call.claim?.implicit ? settle(draft, call, command, env) : claimHeld(call);
     case "answered":
       return isEcho(call, command, side) ? REPEATED : alreadySettled(call);
     case "approval_required":
@@ -87,8 +86,18 @@ function settle(
   return APPLIED;
 }
 
+/**
+ * Whether a newer claim fences the one that is named. Expiry alone does not fence a client: until another claims the
+ * call, its last holder may still answer. An agent's call may be given to its next attempt at once.
+ */
+function isOutdated(call: Call, claimId: string | undefined): boolean {
+  if (call.status === "streaming" || call.status === "settled") return false;
+  if (!heldBefore(call, claimId)) return false;
+  return call.executor !== "client" || !!call.claim || call.pastClaims?.at(-1) !== claimId;
+}
+
 /** An agent repeating what its framework was told is no second answer. */
-function isEcho(call: Call, command: CallAnswerCommand, side: "client" | "agent"): boolean {
+function isEcho(call: Call, command: CallAnswerCommand, side: Side): boolean {
   if (side !== "agent") return false;
   if (!call.answer) return call.outcome === command.outcome && call.outcome === "error";
   return (

@@ -9,23 +9,20 @@ import type { Run } from "../run.ts";
 import {
   checkArguments,
   findCall,
+  needsDecision,
   refuseMove,
   replayOf,
   requestApproval,
   settleCall,
+  toSessionId,
   unknownCall,
 } from "./call.ts";
+import { isRoundOpen, releaseClaim } from "./release.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
 
 type Item<T extends AgentItem["type"]> = Extract<AgentItem, { type: T }>;
-
-/** The session's id for the id an attempt uses: its newest call under it. */
-export function toSessionId(draft: Draft, runId: string, callId: string): string {
-  const alias = draft.state.index.aliases.get(callId);
-  return alias !== undefined && draft.state.calls.get(alias)?.runId === runId ? alias : callId;
-}
 
 /** Proposes a call, reopens one with further arguments, or gives a used id's new call an id of the session's own. */
 export function startCall(
@@ -35,7 +32,7 @@ export function startCall(
   item: EventOf<"TOOL_CALL_START">,
   scope: Scope,
 ): Ruling {
-  const known = draft.state.calls.get(toSessionId(draft, run.id, item.toolCallId));
+  const known = draft.state.calls.get(toSessionId(draft.state, run.id, item.toolCallId));
   if (!known) {
     record(draft, env, item, scope);
     return APPLIED;
@@ -48,7 +45,10 @@ export function startCall(
     );
   }
   const same =
-    known.runId === run.id && known.round === scope.round && known.name === item.toolCallName;
+    known.runId === run.id &&
+    known.round === scope.round &&
+    known.name === item.toolCallName &&
+    known.subagentRunId === item.subagentRunId;
   if (same && (move === "reopen" || (move === "reopen_implicit" && known.claim?.implicit))) {
     record(draft, env, { ...item, toolCallId: known.id }, scope);
     return APPLIED;
@@ -76,7 +76,7 @@ export function endArguments(
   item: EventOf<"TOOL_CALL_ARGS"> | EventOf<"TOOL_CALL_END">,
   scope: Scope,
 ): Ruling {
-  const toolCallId = toSessionId(draft, run.id, item.toolCallId);
+  const toolCallId = toSessionId(draft.state, run.id, item.toolCallId);
   const call = draft.state.calls.get(toolCallId);
   if (!call) return unknownCall(toolCallId, draft.state);
   const move =
@@ -113,7 +113,8 @@ function endCall(draft: Draft, env: Env, run: Run, callId: string, scope: Scope)
   }
   const invalid = refusedArguments(call, env);
   if (invalid) record(draft, env, { type: "call.invalid", callId, error: invalid }, scope);
-  if (!run.claims && call.executor !== "client") {
+  // A call that waits for a decision is nobody's to execute yet.
+  if (!run.claims && call.executor !== "client" && !needsDecision(call)) {
     record(
       draft,
       env,
@@ -150,7 +151,7 @@ export function replaceArguments(
 }
 
 function beforeEnd(draft: Draft, env: Env, callId: string, act: (call: Call) => void): Ruling {
-  const call = findCall(draft.state, callId, env);
+  const call = findOwn(draft, env, callId);
   if (!call) return unknownCall(callId, draft.state);
   if (call.status === "settled") return refuseMove("call_settled", call);
   if (call.status !== "streaming") {
@@ -170,32 +171,44 @@ export function invalidateCall(
   item: Item<"call.invalidate">,
   scope: Scope,
 ): Ruling {
-  return whileProposed(draft, env, item.callId, (call) =>
-    record(draft, env, { type: "call.invalid", callId: call.id, error: item.error }, scope),
-  );
+  const call = findOwn(draft, env, item.callId);
+  if (!call) return unknownCall(item.callId, draft.state);
+  if (call.status !== "streaming" && !isProposed(draft, call)) return tooLate(call);
+  record(draft, env, { type: "call.invalid", callId: call.id, error: item.error }, scope);
+  return APPLIED;
 }
 
 /** The agent wants a decision: the call is gated when its round closes. */
 export function askForCall(draft: Draft, env: Env, item: Item<"call.ask">, scope: Scope): Ruling {
   const { type: _, callId, ...ask } = item;
-  return whileProposed(draft, env, callId, (call) =>
-    requestApproval(draft, env, call, { by: "agent", ...ask }, scope),
-  );
+  const call = findOwn(draft, env, callId);
+  if (!call) return unknownCall(callId, draft.state);
+  if (call.status === "streaming") return refuseMove("not_ready", call);
+  if (!isProposed(draft, call)) return tooLate(call);
+  // Whoever waits for a decision does not execute: the attempt's implicit claim ends.
+  if (call.claim) releaseClaim(draft, env, call, { reason: "released" }, scope);
+  requestApproval(draft, env, call, { by: "agent", ...ask }, scope);
+  return APPLIED;
 }
 
-function whileProposed(draft: Draft, env: Env, callId: string, act: (call: Call) => void): Ruling {
+/** A call of the attempt's own run; it has no say in another's. */
+function findOwn(draft: Draft, env: Env, callId: string): Call | undefined {
   const call = findCall(draft.state, callId, env);
-  if (!call) return unknownCall(callId, draft.state);
+  return call?.runId === env.actor.attempt?.runId ? call : undefined;
+}
+
+/** Its arguments are complete, its round is open, and nobody but the attempt itself took it up. */
+function isProposed(draft: Draft, call: Call): boolean {
+  if (call.status === "ended") return true;
+  return call.claim?.implicit === true && isRoundOpen(draft.state, call);
+}
+
+function tooLate(call: Call): Ruling {
   if (call.status === "settled") return refuseMove("call_settled", call);
-  if (call.status === "streaming") return refuseMove("not_ready", call);
-  if (call.status !== "ended") {
-    return refuse(
-      "sequence_violation",
-      `Call ${call.id} is ${call.status}: that must be said before its round closes.`,
-    );
-  }
-  act(call);
-  return APPLIED;
+  return refuse(
+    "sequence_violation",
+    `Call ${call.id} is ${call.status}: that must be said before its round closes.`,
+  );
 }
 
 export function annotateCall(
@@ -204,7 +217,7 @@ export function annotateCall(
   item: Item<"call.annotate">,
   scope: Scope,
 ): Ruling {
-  const call = findCall(draft.state, item.callId, env);
+  const call = findOwn(draft, env, item.callId);
   if (!call) return unknownCall(item.callId, draft.state);
   record(draft, env, { type: "call.annotated", callId: call.id, metadata: item.metadata }, scope);
   return APPLIED;

@@ -9,6 +9,7 @@ import {
   replaceArguments,
   startCall,
 } from "./append-call.ts";
+import { toSessionId } from "./call.ts";
 import { progressCall } from "./claim.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
@@ -52,11 +53,7 @@ function appendItem(
     case "TEXT_MESSAGE_END":
     case "REASONING_MESSAGE_END": {
       const open = draft.state.items.get(item.messageId);
-      if (
-        (open?.kind !== "text" && open?.kind !== "reasoning") ||
-        open.status !== "open" ||
-        open.runId !== run.id
-      ) {
+      if (open?.kind !== kindOf(item) || open.status !== "open" || open.runId !== run.id) {
         return refuse(
           "sequence_violation",
           `${item.type} for message ${item.messageId}, which is not open: start it first.`,
@@ -68,13 +65,12 @@ function appendItem(
     case "TEXT_MESSAGE_START":
     case "REASONING_MESSAGE_START": {
       const known = draft.state.items.get(item.messageId);
-      if (
-        known &&
-        (known.runId !== run.id ||
-          known.kind === "event" ||
-          known.kind === "round" ||
-          known.status === "open")
-      ) {
+      const reopens =
+        known?.kind === kindOf(item) &&
+        known.status === "closed" &&
+        known.runId === run.id &&
+        known.round === round;
+      if (known ? !reopens : OURS.test(item.messageId)) {
         return refuse(
           "sequence_violation",
           `${item.type} for message ${item.messageId}, which is there already: give each message an id of its own.`,
@@ -104,6 +100,14 @@ function appendItem(
       supersedeRound(draft, env, run, round, item.reason ?? "withdrawn", attempt);
       return APPLIED;
     }
+    case "REASONING_ENCRYPTED_VALUE": {
+      const entityId =
+        item.subtype === "tool-call"
+          ? toSessionId(draft.state, run.id, item.entityId)
+          : item.entityId;
+      record(draft, env, { ...item, entityId }, scope);
+      return APPLIED;
+    }
     case "run.annotate":
       record(draft, env, { type: "run.annotated", metadata: item.metadata }, attempt);
       return APPLIED;
@@ -123,4 +127,11 @@ function appendItem(
       record(draft, env, item, scope);
       return APPLIED;
   }
+}
+
+/** Ids that the reduction gives to rounds and kept events. */
+const OURS = /^(?:round|event):/;
+
+function kindOf(item: { readonly type: string }): "text" | "reasoning" {
+  return item.type.startsWith("TEXT") ? "text" : "reasoning";
 }

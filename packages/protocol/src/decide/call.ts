@@ -3,7 +3,7 @@ import { CALL_TABLE } from "../call-table.ts";
 import type { Call, CallOutcome, SettleReason } from "../call.ts";
 import type { Scope } from "../entry.ts";
 import type { CallEvent, InvalidArguments } from "../events.ts";
-import type { SessionState } from "../state.ts";
+import { aliasKey, callsOf, type SessionState } from "../state.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { record, refuse, type Ruling } from "./ruling.ts";
@@ -11,20 +11,18 @@ import { record, refuse, type Ruling } from "./ruling.ts";
 /** The call a command means: an attempt may use the id its provider gave. */
 export function findCall(state: SessionState, callId: string, env: Env): Call | undefined {
   const runId = env.actor.attempt?.runId;
-  if (runId !== undefined) {
-    const alias = state.calls.get(state.index.aliases.get(callId) ?? "");
-    if (alias?.runId === runId) return alias;
-  }
-  return state.calls.get(callId);
+  return state.calls.get(runId === undefined ? callId : toSessionId(state, runId, callId));
+}
+
+/** The session's id for the id an attempt uses: its run's newest call under it. */
+export function toSessionId(state: SessionState, runId: string, callId: string): string {
+  return state.index.aliases.get(aliasKey(runId, callId)) ?? callId;
 }
 
 export function unknownCall(callId: string, state: SessionState): Ruling {
   const pending: string[] = [];
   for (const runId of state.index.live) {
-    for (const part of state.index.parts.get(runId) ?? []) {
-      const call = part.kind === "call" ? state.calls.get(part.id) : undefined;
-      if (call && call.status !== "settled") pending.push(call.id);
-    }
+    for (const call of callsOf(state, runId)) if (call.status !== "settled") pending.push(call.id);
   }
   return refuse(
     "unknown_call",
@@ -35,34 +33,48 @@ export function unknownCall(callId: string, state: SessionState): Ruling {
   );
 }
 
-/** Which side of the call the command comes from. */
-export function sideOf(call: Call, env: Env): "client" | "agent" {
-  return env.actor.attempt?.runId === call.runId ? "agent" : "client";
+export type Side = "client" | "agent";
+
+/** The side that executes the call. */
+export function executingSide(call: Call): Side {
+  return call.executor === "client" ? "client" : "agent";
 }
 
-/** Whether the command comes from the side that executes the call. */
-export function isExecutor(call: Call, env: Env): boolean {
-  return (call.executor === "client") === (sideOf(call, env) === "client");
+/**
+ * Whether the command comes from the side that executes the call. The agent's side is an attempt of the call's run, or
+ * whoever names a claim of that side: a claim outlives its attempt. Another run's attempt is on neither side.
+ */
+export function isExecutor(call: Call, env: Env, claimId?: string): boolean {
+  const { attempt, principal } = env.actor;
+  if (call.executor === "client") return attempt === undefined;
+  if (attempt?.runId === call.runId) return true;
+  if (claimId === undefined) return false;
+  return call.claim?.id === claimId ? call.claim.by === principal : heldBefore(call, claimId);
+}
+
+/** Whether a claim held the call and no longer does. */
+export function heldBefore(call: Call, claimId: string | undefined): boolean {
+  return claimId !== undefined && (call.pastClaims?.includes(claimId) ?? false);
 }
 
 /** Whether a person will have to decide before the call may run. */
 export function needsDecision(call: Call): boolean {
   if (call.approval) return call.approval.decision === undefined;
   if (call.executor === "provider" || !call.tool) return false;
-  return (
-    call.tool.approval === "always" ||
-    (call.tool.approval === undefined && call.tool.sideEffects === true)
-  );
+  const { approval, sideEffects } = call.tool;
+  // A policy this version does not know asks.
+  return approval === undefined ? sideEffects === true : approval !== "never";
 }
 
 /** Refuses an attempt that is not the run's current one. */
 export function refuseFenced(state: SessionState, call: Call, env: Env): Ruling | undefined {
-  const mine = env.actor.attempt?.attempt;
+  const mine = env.actor.attempt;
   const run = state.runs.get(call.runId);
-  if (run?.status === "active" && run.attempt === mine) return undefined;
+  if (run?.status === "active" && run.id === mine?.runId && run.attempt === mine.attempt)
+    return undefined;
   return refuse(
     "attempt_fenced",
-    `Attempt ${mine} of run ${call.runId} is over: claim work again.`,
+    `${mine ? `Attempt ${mine.attempt} of run ${mine.runId} is over` : `Run ${call.runId} is at another attempt`}: claim work again.`,
     {
       attempt: run?.attempt,
     },
@@ -153,11 +165,21 @@ export function closeCall(draft: Draft, env: Env, call: Call, scope: Scope): voi
       scope,
     );
   }
-  if (needsDecision(call)) {
-    if (!call.approval) requestApproval(draft, env, call, { by: "policy" }, scope);
-    return record(draft, env, { type: "call.gated", callId: call.id }, scope);
+  if (!needsDecision(call)) return openCall(draft, env, call, scope);
+  if (!call.approval) requestApproval(draft, env, call, { by: "policy" }, scope);
+  else if (call.approval.digest !== env.digest(call.arguments)) {
+    const { by, reason, signed, metadata } = call.approval;
+    const again = {
+      by,
+      ...(reason !== undefined && { reason }),
+      ...(signed && { signed }),
+      ...(metadata && { metadata }),
+    };
+    requestApproval(draft, env, call, again, scope);
   }
-  openCall(draft, env, call, scope);
+  const lasts = call.tool?.approvalMs;
+  const expires = lasts === undefined ? {} : { expiresAt: env.now + lasts };
+  record(draft, env, { type: "call.gated", callId: call.id, ...expires }, scope);
 }
 
 /** Asks for a decision upon the call's arguments as they are. */
@@ -174,7 +196,6 @@ export function requestApproval(
   scope: Scope,
 ): void {
   const { approvalId = env.newId("approval"), ...rest } = ask;
-  const lasts = call.tool?.approvalMs;
   record(
     draft,
     env,
@@ -183,7 +204,6 @@ export function requestApproval(
       callId: call.id,
       approvalId,
       digest: env.digest(call.arguments),
-      ...(lasts !== undefined && { expiresAt: env.now + lasts }),
       ...rest,
     },
     scope,
@@ -219,13 +239,12 @@ export function checkArguments(call: Call, text: string, env: Env): InvalidArgum
   return call.tool && env.validate(call.tool, value);
 }
 
-/** The settled call that `call` only repeats: same run, name and arguments under one provider id. */
+/** The settled call that `call` only repeats: same run, name and arguments under one provider id. One that was taken back is proposed anew. */
 export function replayOf(state: SessionState, call: Call): Call | undefined {
   if (call.providerId === undefined) return undefined;
   const args = canonicalArguments(call.arguments);
-  for (const part of state.index.parts.get(call.runId) ?? []) {
-    const other = part.kind === "call" ? state.calls.get(part.id) : undefined;
-    if (!other || other.id === call.id || other.status !== "settled") continue;
+  for (const other of callsOf(state, call.runId)) {
+    if (other.id === call.id || other.status !== "settled" || other.withdrawn) continue;
     if ((other.providerId ?? other.id) !== call.providerId || other.name !== call.name) continue;
     if (canonicalArguments(other.arguments) === args) return other;
   }

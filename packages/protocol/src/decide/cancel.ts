@@ -2,6 +2,7 @@ import { CALL_TABLE } from "../call-table.ts";
 import type { CommandBody } from "../command.ts";
 import { RUN_TABLE } from "../run-table.ts";
 import { findCall, refuseMove, settleCall, unknownCall } from "./call.ts";
+import { scopeOf } from "./claim.ts";
 import type { Draft } from "./draft.ts";
 import { endRun } from "./end.ts";
 import type { Env } from "./env.ts";
@@ -19,11 +20,12 @@ export function cancelCall(
   const call = findCall(draft.state, command.callId, env);
   if (!call) return unknownCall(command.callId, draft.state);
   if (CALL_TABLE.cancel[call.status] !== "settle") return refuseMove("call_settled", call);
-  settleCall(draft, env, call, {
+  const end = {
     outcome: "cancelled",
     reason: "cancelled",
     ...(command.reason !== undefined && { message: command.reason }),
-  });
+  } as const;
+  settleCall(draft, env, call, end, scopeOf(call, env));
   passBarrier(draft, env, call.runId);
   return APPLIED;
 }

@@ -4,17 +4,19 @@ import type { CallProgress, CommandBody } from "../command.ts";
 import type { Scope } from "../entry.ts";
 import type { Draft } from "./draft.ts";
 import {
+  executingSide,
   findCall,
+  heldBefore,
   isExecutor,
   needsDecision,
   notExecutor,
   refuseFenced,
   refuseMove,
-  sideOf,
   unknownCall,
 } from "./call.ts";
 import type { Env } from "./env.ts";
 import { passBarrier } from "./next.ts";
+import { releaseClaim } from "./release.ts";
 import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
 
 type ClaimCommand<T extends string> = Extract<CommandBody, { type: T }>;
@@ -25,7 +27,7 @@ export function claimCall(draft: Draft, command: ClaimCommand<"call.claim">, env
   if (!call) return unknownCall(command.callId, draft.state);
   if (call.status === "settled") return refuseMove("call_settled", call);
   if (!isExecutor(call, env)) return notExecutor(call);
-  const side = sideOf(call, env);
+  const side = executingSide(call);
   if (side === "agent") {
     const fenced = refuseFenced(draft.state, call, env);
     if (fenced) return fenced;
@@ -43,7 +45,7 @@ export function claimCall(draft: Draft, command: ClaimCommand<"call.claim">, env
         side === "agent" &&
         call.claim &&
         !call.claim.implicit &&
-        call.attempt === env.actor.attempt?.attempt &&
+        call.claim.attempt === env.actor.attempt?.attempt &&
         call.claim.by === env.actor.principal
       ) {
         return { claimId: call.claim.id, repeated: true };
@@ -86,26 +88,9 @@ export function releaseCall(draft: Draft, command: ClaimCommand<"call.release">,
   if (!call) return unknownCall(command.callId, draft.state);
   const refused = refuseUnlessHeld(call, command.claimId, "release", env);
   if (refused) return refused;
-  record(
-    draft,
-    env,
-    {
-      type: "call.released",
-      callId: call.id,
-      claimId: command.claimId,
-      reason: "released",
-      status: releasedTo(draft, call),
-    },
-    scopeOf(call, env),
-  );
+  releaseClaim(draft, env, call, { reason: "released" }, scopeOf(call, env));
   passBarrier(draft, env, call.runId);
   return APPLIED;
-}
-
-/** Where a call goes when its claim ends: back to `ended` while its round is open. */
-export function releasedTo(draft: Draft, call: Call): "open" | "ended" {
-  const open = draft.state.runs.get(call.runId)?.openRounds ?? [];
-  return call.round !== undefined && open.includes(call.round) ? "ended" : "open";
 }
 
 /** How far the execution is; replaces what was reported before. */
@@ -113,12 +98,15 @@ export function progressCall(draft: Draft, command: CallProgress, env: Env): Rul
   const call = findCall(draft.state, command.callId, env);
   if (!call) return unknownCall(command.callId, draft.state);
   if (call.status === "settled") return refuseMove("call_settled", call);
-  if (!isExecutor(call, env)) return notExecutor(call);
+  if (!isExecutor(call, env, command.claimId)) return notExecutor(call);
+  const held = call.claim && !call.claim.implicit;
+  if (!held && executingSide(call) === "agent") {
+    const fenced = refuseFenced(draft.state, call, env);
+    if (fenced) return fenced;
+  }
   switch (CALL_TABLE.progress[call.status]) {
     case "renew": {
-      const refused = call.claim?.implicit
-        ? undefined
-        : refuseUnlessHeld(call, command.claimId, "renew", env);
+      const refused = held ? refuseUnlessHeld(call, command.claimId, "renew", env) : undefined;
       if (refused) return refused;
       break;
     }
@@ -151,20 +139,20 @@ export function refuseUnlessHeld(
       return refuseMove("call_settled", call);
     case "renew":
     case "release":
-      if (
-        call.claim?.id === claimId &&
-        !call.claim?.implicit &&
-        (sideOf(call, env) === "agent" || call.claim?.by === env.actor.principal)
-      )
-        return undefined;
+      if (!call.claim?.implicit && holds(call, claimId, env)) return undefined;
       return heldBefore(call, claimId) ? claimLost(call) : claimHeld(call);
+    case "not_claimed":
+      return refuseMove("not_claimed", call);
     default:
       return heldBefore(call, claimId) ? claimLost(call) : refuseMove("not_claimed", call);
   }
 }
 
-export function heldBefore(call: Call, claimId: string | undefined): boolean {
-  return claimId !== undefined && (call.pastClaims?.includes(claimId) ?? false);
+/** Whether the command comes from whoever holds the claim: its principal, or any attempt of the call's run. */
+export function holds(call: Call, claimId: string | undefined, env: Env): boolean {
+  if (!call.claim || call.claim.id !== claimId) return false;
+  const agents = call.executor !== "client" && env.actor.attempt?.runId === call.runId;
+  return agents || call.claim.by === env.actor.principal;
 }
 
 export function claimHeld(call: Call): Ruling {

@@ -11,6 +11,9 @@ import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
 export function decideCall(draft: Draft, command: CallDecide, env: Env): Ruling {
   const call = findCall(draft.state, command.callId, env);
   if (!call) return unknownCall(command.callId, draft.state);
+  if (env.actor.attempt) {
+    return refuse("forbidden", `An attempt decides nothing: leave call ${call.id} to a person.`);
+  }
   switch (CALL_TABLE.decide[call.status]) {
     case "decide":
       break;

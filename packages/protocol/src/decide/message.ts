@@ -44,7 +44,8 @@ export function sendMessage(draft: Draft, command: MessageSend, env: Env): Rulin
   for (const { run, move } of moves) {
     if (move === "run_active" || move === "calls_pending") return refuseMessage(move, run);
   }
-  for (const { run, move } of moves) {
+  // The last of them first, so that no run is freed that ends in the same commit.
+  for (const { run, move } of moves.toReversed()) {
     if (move === "cancel") {
       endRun(draft, env, run, {
         outcome: "cancelled",

@@ -22,7 +22,9 @@ export function next(draft: Draft, env: Env, runId: string, how: "finished" | "l
   if (!run) return;
   if (isBlocked(draft.state, runId))
     return record(draft, env, { type: "run.suspended" }, { runId });
-  if (how === "lost" || run.news)
+  // What became open to the agent and was left open is the next attempt's, whatever a round read meanwhile.
+  const isRunnable = callsOf(draft.state, runId).some((call) => call.status === "open");
+  if (how === "lost" || run.news || isRunnable)
     return queueRun(draft, env, runId, how === "lost" ? "lost" : "news");
   endRun(draft, env, run, { outcome: "complete" });
 }

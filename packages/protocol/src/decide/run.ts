@@ -51,7 +51,7 @@ function finishCall(draft: Draft, env: Env, run: Run, call: Call, scope: Scope):
   const unanswered =
     (move === "finish_open" &&
       now.executor !== "client" &&
-      (given || now.approval === undefined)) ||
+      (given || now.openedIn === run.attempt)) ||
     (move === "finish_claimed" && now.claim?.implicit === true);
   if (!unanswered) return;
   settleCall(

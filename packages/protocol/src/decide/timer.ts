@@ -4,12 +4,12 @@ import { RUN_TABLE } from "../run-table.ts";
 import type { Run } from "../run.ts";
 import { callsOf } from "../state.ts";
 import { closeCall, settleCall } from "./call.ts";
-import { releasedTo } from "./claim.ts";
 import type { Draft } from "./draft.ts";
 import { closeItems, endRun } from "./end.ts";
 import type { Env } from "./env.ts";
 import { next, passBarrier } from "./next.ts";
 import { phaseOf } from "./queue.ts";
+import { releaseClaim } from "./release.ts";
 import { closeRound, supersedeRound } from "./round.ts";
 import { record } from "./ruling.ts";
 
@@ -45,7 +45,7 @@ export function decideTimer(draft: Draft, timer: Timer, env: Env): void {
         CALL_TABLE.claim_expires[call.status] === "claim_expire" &&
         call.claim?.id === timer.claimId
       ) {
-        expireClaim(draft, env, call, timer.claimId);
+        expireClaim(draft, env, call);
       }
       return;
     case "approval":
@@ -68,24 +68,12 @@ function isDue(at: number | undefined, env: Env): boolean {
   return at !== undefined && at <= env.now;
 }
 
-function expireClaim(draft: Draft, env: Env, call: Call, claimId: string): void {
+function expireClaim(draft: Draft, env: Env, call: Call): void {
   if (call.claim?.implicit) return;
   const safe = call.tool?.retry === "safe";
   if (safe || call.executor === "client") {
-    const status = releasedTo(draft, call);
-    record(
-      draft,
-      env,
-      {
-        type: "call.released",
-        callId: call.id,
-        claimId,
-        reason: "expired",
-        status,
-        ...(!safe && { manual: true }),
-      },
-      { runId: call.runId },
-    );
+    const how = { reason: "expired", ...(!safe && { manual: true }) } as const;
+    releaseClaim(draft, env, call, how, { runId: call.runId });
   } else {
     settleCall(draft, env, call, LOST);
   }
@@ -135,11 +123,5 @@ function loseCall(draft: Draft, env: Env, call: Call): void {
     return closeCall(draft, env, call, scope);
   if (!call.claim?.implicit) return;
   if (call.tool?.retry !== "safe") return settleCall(draft, env, call, LOST, scope);
-  const released = {
-    callId: call.id,
-    claimId: call.claim.id,
-    reason: "lost",
-    status: "open",
-  } as const;
-  record(draft, env, { type: "call.released", ...released }, scope);
+  releaseClaim(draft, env, call, { reason: "lost", closed: true }, scope);
 }

@@ -18,7 +18,12 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
     case "call.annotated":
       return put({ ...call, metadata: mergeMetadata(call.metadata, event.metadata) });
     case "call.replayed":
-      return dropParts(state, call.runId, new Set([call.id]), changes);
+      return dropParts(
+        state,
+        call.runId,
+        ({ kind, id }) => kind === "call" && id === call.id,
+        changes,
+      );
     case "call.invalid":
       return put({ ...call, invalid: event.error });
     case "call.approval_requested":
@@ -29,27 +34,32 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
           by: event.by,
           digest: event.digest,
           ...(event.reason !== undefined && { reason: event.reason }),
-          ...(event.expiresAt !== undefined && { expiresAt: event.expiresAt }),
           ...(event.signed && { signed: true }),
           ...(event.metadata && { metadata: event.metadata }),
         },
         history: moment(call, "approval_requested", entry),
       });
     case "call.gated":
-      return put({ ...call, status: "gated" });
-    case "call.opened":
       return put({
         ...call,
-        status: "open",
-        openedAt: entry.offset,
+        status: "gated",
+        ...(call.approval &&
+          event.expiresAt !== undefined && {
+            approval: { ...call.approval, expiresAt: event.expiresAt },
+          }),
+      });
+    case "call.opened":
+      return put({
+        ...opened(call, entry),
         ...(event.deadlineAt !== undefined && { deadlineAt: event.deadlineAt }),
         history: moment(call, "opened", entry),
       });
     case "call.decided": {
       if (!call.approval) return;
       const decided: Call = {
-        ...call,
-        ...(event.arguments !== undefined && { arguments: event.arguments }),
+        ...(event.arguments === undefined
+          ? call
+          : { ...omit(call, "invalid"), arguments: event.arguments }),
         approval: {
           ...call.approval,
           decision: {
@@ -70,25 +80,28 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
     }
     case "call.claimed":
       return put({
-        ...omit(call, "manual"),
+        ...call,
         status: "claimed",
         claim: {
           id: event.claimId,
           by: entry.actor,
           at: entry.at,
+          ...(entry.attempt !== undefined && { attempt: entry.attempt }),
           ...(event.implicit && { implicit: true }),
         },
         history: event.implicit ? call.history : moment(call, "claimed", entry),
       });
     case "call.released":
-      return put({
-        ...omit(call, "claim"),
+      put({
+        ...(event.status === "open" ? opened(omit(call, "claim"), entry) : omit(call, "claim")),
         status: event.status,
         pastClaims: [...(call.pastClaims ?? []), event.claimId].slice(-8),
-        ...(event.status === "open" && { openedAt: entry.offset }),
         ...(event.manual && { manual: true }),
         history: moment(call, "released", entry),
       });
+      if (event.status === "open" && call.executor !== "client")
+        noteNews(state, call, entry, changes);
+      return;
     case "call.progressed":
       return put({
         ...call,
@@ -152,9 +165,19 @@ function settle(
   );
 }
 
-/** What others do to a call is news to the agent; what its own attempt does is not (SPEC 5.3). */
+/** The call as open from here on, by its attempt's own doing or by somebody else's. */
+function opened(call: Call, entry: Entry): Call {
+  return {
+    ...omit(call, "openedIn"),
+    status: "open",
+    openedAt: entry.offset,
+    ...(entry.attempt !== undefined && { openedIn: entry.attempt }),
+  };
+}
+
+/** What others do to a call is news to the agent; what its current attempt does is not (SPEC 5.3). */
 function noteNews(state: SessionState, call: Call, entry: Entry, changes: Changes): void {
   const run = state.runs.get(call.runId);
-  if (run && run.status !== "ended" && entry.attempt === undefined && !run.news)
+  if (run && run.status !== "ended" && entry.attempt !== run.attempt && !run.news)
     putRun(state, { ...run, news: true }, changes);
 }

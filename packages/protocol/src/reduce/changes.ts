@@ -2,7 +2,15 @@ import type { Call } from "../call.ts";
 import type { Item } from "../item.ts";
 import { noteChange } from "../journal.ts";
 import type { MessageNode, Run } from "../run.ts";
-import { partsOf, type SessionState } from "../state.ts";
+import {
+  addAlias,
+  addPart,
+  aliasKey,
+  callsOf,
+  partsOf,
+  type Part,
+  type SessionState,
+} from "../state.ts";
 
 export type RowKind = "session" | "message" | "run" | "item" | "call";
 
@@ -31,15 +39,15 @@ export function putMessage(state: SessionState, message: MessageNode, changes: C
 
 export function putItem(state: SessionState, item: Item, changes: Changes): void {
   if (!state.items.has(item.id))
-    partsOf(state, item.runId).push({ kind: "item", id: item.id, offset: item.offset });
+    addPart(state, item.runId, { kind: "item", id: item.id, offset: item.offset });
   setItem(state, item);
   changes.touch("item", item.id);
 }
 
 export function putCall(state: SessionState, call: Call, changes: Changes): void {
   if (!state.calls.has(call.id)) {
-    partsOf(state, call.runId).push({ kind: "call", id: call.id, offset: call.offset });
-    if (call.providerId !== undefined) state.index.aliases.set(call.providerId, call.id);
+    addPart(state, call.runId, { kind: "call", id: call.id, offset: call.offset });
+    addAlias(state, call);
   }
   setCall(state, call);
   changes.touch("call", call.id);
@@ -58,30 +66,35 @@ export function setCall(state: SessionState, call: Call): void {
   noteChange(state.index.journal, call.runId);
 }
 
-/** Takes rows out of a run's content. The log keeps what they said. */
+/** Takes parts out of a run's content. The log keeps what they said. */
 export function dropParts(
   state: SessionState,
   runId: string,
-  ids: ReadonlySet<string>,
+  isDropped: (part: Part) => boolean,
   changes: Changes,
 ): void {
   const parts = partsOf(state, runId);
-  const kept = parts.filter((part) => !ids.has(part.id));
+  const kept = parts.filter((part) => !isDropped(part));
   if (kept.length === parts.length) return;
-  for (const part of parts) {
-    if (!ids.has(part.id)) continue;
+  const dropped = parts.filter(isDropped);
+  if (kept.length === 0) state.index.parts.delete(runId);
+  else state.index.parts.set(runId, kept);
+  for (const part of dropped) {
     if (part.kind === "item") state.items.delete(part.id);
     else dropCall(state, part.id);
     changes.touch(part.kind, part.id);
   }
-  parts.splice(0, parts.length, ...kept);
   state.index.callRevision += 1;
   noteChange(state.index.journal, runId);
 }
 
+/** The id its provider used means the call before it again, where there was one. */
 function dropCall(state: SessionState, id: string): void {
-  const providerId = state.calls.get(id)?.providerId;
+  const call = state.calls.get(id);
   state.calls.delete(id);
-  if (providerId !== undefined && state.index.aliases.get(providerId) === id)
-    state.index.aliases.delete(providerId);
+  if (call?.providerId === undefined) return;
+  state.index.aliases.delete(aliasKey(call.runId, call.providerId));
+  for (const other of callsOf(state, call.runId)) {
+    if (other.providerId === call.providerId) addAlias(state, other);
+  }
 }

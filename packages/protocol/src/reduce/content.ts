@@ -4,6 +4,7 @@ import type { CallHints, ContentEvent, EventOf } from "../events.ts";
 import type { TextItem } from "../item.ts";
 import type { Metadata } from "../json.ts";
 import { mergeMetadata } from "../metadata.ts";
+import { omit } from "../omit.ts";
 import type { Run } from "../run.ts";
 import type { SessionState } from "../state.ts";
 import type { ToolDeclaration } from "../tool.ts";
@@ -62,9 +63,10 @@ export function reduceContent(state: SessionState, entry: Entry, changes: Change
     case "REASONING_ENCRYPTED_VALUE":
       if (event.subtype === "tool-call") {
         const call = state.calls.get(event.entityId);
-        if (call)
-          putCall(state, withMetadata(call, { encryptedValue: event.encryptedValue }), changes);
-        return;
+        if (call?.runId === runId) {
+          const { encryptedValue } = event;
+          return putCall(state, withMetadata(call, { encryptedValue }), changes);
+        }
       }
       break;
     default:
@@ -118,8 +120,10 @@ function startCall(
 ): void {
   const known = state.calls.get(event.toolCallId);
   if (known) {
+    // What was said of its arguments no longer holds. An approval that was asked for stays: it is asked for again
+    // when the round closes.
     const reopened: Call = {
-      ...known,
+      ...omit(omit(known, "claim"), "invalid"),
       status: "streaming",
       rev: known.rev + 1,
       history: moment(known, "reopened", entry),
@@ -140,6 +144,7 @@ function startCall(
     offset: entry.offset,
     upTo: entry.offset,
     ...(event.parentMessageId !== undefined && { parentMessageId: event.parentMessageId }),
+    ...(event.subagentRunId !== undefined && { subagentRunId: event.subagentRunId }),
     name: event.toolCallName,
     executor: executorOf(hints, tool),
     ...(tool && { tool }),

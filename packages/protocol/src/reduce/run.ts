@@ -2,7 +2,7 @@ import type { Entry } from "../entry.ts";
 import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
 import type { Run } from "../run.ts";
-import { callsOf, partsOf, type SessionState } from "../state.ts";
+import { callsOf, type SessionState } from "../state.ts";
 import { dropParts, putCall, putItem, putRun, type Changes } from "./changes.ts";
 
 export function reduceRun(state: SessionState, entry: Entry, changes: Changes): void {
@@ -88,7 +88,12 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
       return put({ ...run, openRounds: run.openRounds.filter((it) => it !== event.round) });
     }
     case "round.superseded":
-      dropParts(state, runId, itemsOfRound(state, runId, event.round), changes);
+      dropParts(
+        state,
+        runId,
+        ({ kind, id }) => kind === "item" && state.items.get(id)?.round === event.round,
+        changes,
+      );
       for (const call of callsOf(state, runId)) {
         if (call.round === event.round) putCall(state, { ...call, withdrawn: true }, changes);
       }
@@ -101,14 +106,6 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
 /** The id of the item that begins a round. */
 export function roundId(runId: string, round: number): string {
   return `round:${runId}:${round}`;
-}
-
-function itemsOfRound(state: SessionState, runId: string, round: number): Set<string> {
-  const ids = new Set<string>();
-  for (const part of partsOf(state, runId)) {
-    if (part.kind === "item" && state.items.get(part.id)?.round === round) ids.add(part.id);
-  }
-  return ids;
 }
 
 function newRun(id: string, entry: Entry, agent: string, parentId: string | undefined): Run {

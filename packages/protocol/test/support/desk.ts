@@ -5,36 +5,46 @@ import {
   decide,
   decideTimer,
   emptyState,
+  producerKey,
   startRun,
   toOffset,
   type AgentItem,
+  type Command,
   type CommandBody,
   type Entry,
   type Env,
+  type Frame,
+  type Policy,
   type Run,
+  type Sealed,
   type SessionState,
   type Start,
   type Timer,
   type ToolDeclaration,
   type Verdict,
 } from "@holdfast/protocol";
+import { freeze, freezeRows, isSame, photograph } from "./photograph.ts";
 
-type Body<C = CommandBody> = C extends unknown
-  ? Omit<C, "runId" | "attempt" | "producer" | "seq">
-  : never;
+export interface DeskOptions {
+  readonly tools?: ToolDeclaration[];
+  readonly complete?: boolean;
+  readonly claims?: boolean;
+  readonly policy?: Partial<Policy>;
+  /** Says whether to end the batch after a command; a batch left open goes on with the next. Default: always. */
+  readonly seals?: () => boolean;
+}
 
 /**
  * A session on a desk: the pure core with a hand-set clock and counted ids, no server. Keeps every entry, so that a
- * test can compare what was decided with what a reader reduces.
+ * test can compare what was decided with what a reader reduces. Rows are frozen, and every refusal is checked to have
+ * left everything as it was.
  */
-export function openDesk(
-  options: { tools?: ToolDeclaration[]; complete?: boolean; claims?: boolean } = {},
-) {
-  const state = emptyState(toOffset("test", 0), { id: "s1", createdAt: 0 });
+export function openDesk(options: DeskOptions = {}) {
+  const state: SessionState = emptyState(toOffset("test", 0), { id: "s1", createdAt: 0 });
   const draft = createDraft(state, "test", 0);
   const entries: Entry[] = [];
+  const frames: Frame[] = [];
   const ids = new Map<string, number>();
-  const seqs = new Map<string, number>();
   let now = 1_000;
   let commands = 0;
 
@@ -55,19 +65,48 @@ export function openDesk(
         : undefined;
     },
   });
-  const collect = () => void entries.push(...draft.seal().entries);
-  createSession(draft, { agent: "demo" }, env("user:ana"));
-  collect();
+
+  const seal = (): Sealed => {
+    const sealed = draft.seal();
+    freeze(sealed.entries);
+    entries.push(...sealed.entries);
+    if (sealed.entries.length > 0) frames.push({ after: sealed.after, entries: sealed.entries });
+    return sealed;
+  };
+  const settle = () => {
+    freezeRows(state);
+    if (options.seals?.() ?? true) seal();
+  };
+  const { policy } = options;
+  createSession(draft, { agent: "demo", ...(policy && { policy }) }, env("user:ana"));
+  settle();
 
   const desk = {
-    state: state as SessionState,
+    state,
     entries,
+    frames,
     env,
     draft,
+    seal,
+    now: () => now,
     tick: (ms: number) => void (now += ms),
-    command(body: CommandBody, actor: Env): Verdict {
-      const verdict = decide(draft, { id: `c${(commands += 1)}`, ...body }, actor);
-      collect();
+    command: (body: CommandBody, actor: Env): Verdict =>
+      desk.decide({ id: `c${(commands += 1)}`, ...body }, actor),
+    /** Hears of every command that was decided. */
+    onCommand: undefined as OnCommand | undefined,
+    decide(command: Command, actor: Env): Verdict {
+      const verdict = desk.repeat(command, actor);
+      desk.onCommand?.(command, actor.actor, verdict);
+      return verdict;
+    },
+    /** Decides without a word to whoever listens. */
+    repeat(command: Command, actor: Env): Verdict {
+      const before = photograph(state);
+      freeze(command);
+      const verdict = decide(draft, command, actor);
+      if (verdict.status === "rejected" && !isSame(before, photograph(state)))
+        throw new Error(`${command.type} was refused (${verdict.error?.code}) and left a trace`);
+      settle();
       return verdict;
     },
     user: (body: CommandBody, name = "ana") => desk.command(body, env(`user:${name}`)),
@@ -78,6 +117,7 @@ export function openDesk(
     start(runId: string, start: Partial<Start> = {}) {
       const { tools, complete, claims = true } = options;
       const wakeId = state.runs.get(runId)?.wakeId ?? "";
+      const before = photograph(state);
       const ruling = startRun(
         draft,
         {
@@ -91,19 +131,20 @@ export function openDesk(
         },
         env("agent:demo"),
       );
-      collect();
+      if (ruling.error && !isSame(before, photograph(state)))
+        throw new Error(`A start was refused (${ruling.error.code}) and left a trace`);
+      settle();
       return ruling;
     },
-    /** The run's current attempt, as its worker sees it. */
-    agent(runId: string, attempt = state.runs.get(runId)?.attempt ?? 0) {
+    /** An attempt of a run, as its worker sees it; its current one by default. */
+    agent(runId: string, attempt = state.runs.get(runId)?.attempt ?? 0, producer = "main") {
       const actor = () => env("agent:demo", { runId, attempt });
       const fence = () => {
-        const key = `${runId}/${attempt}`;
-        const seq = (seqs.get(key) ?? 0) + 1;
-        seqs.set(key, seq);
-        return { runId, attempt, producer: "main", seq };
+        const seq = (state.producers.get(producerKey({ runId, attempt, producer }))?.seq ?? 0) + 1;
+        return { runId, attempt, producer, seq };
       };
       return {
+        fence,
         append: (...items: AgentItem[]) =>
           desk.command({ type: "run.append", ...fence(), items }, actor()),
         finish: () => desk.command({ type: "run.finish", ...fence() }, actor()),
@@ -114,7 +155,7 @@ export function openDesk(
     },
     timer(timer: Timer) {
       decideTimer(draft, timer, env("server"));
-      collect();
+      settle();
     },
     run: (id: string): Run => {
       const run = state.runs.get(id);
@@ -130,8 +171,9 @@ export function openDesk(
   return desk;
 }
 
+type OnCommand = (command: Command, actor: Env["actor"], verdict: Verdict) => void;
+
 export type Desk = ReturnType<typeof openDesk>;
-export type { Body };
 
 /** The items of one complete proposal. */
 export function proposal(callId: string, name: string, args = "{}"): AgentItem[] {
@@ -140,4 +182,11 @@ export function proposal(callId: string, name: string, args = "{}"): AgentItem[]
     { type: "TOOL_CALL_ARGS", toolCallId: callId, delta: args },
     { type: "TOOL_CALL_END", toolCallId: callId },
   ];
+}
+
+/** The verdict of a command that must have been applied whole. */
+export function applied(verdict: Verdict): Verdict {
+  const refused = verdict.error ?? verdict.skipped?.[0]?.error;
+  if (refused) throw new Error(`${refused.code}: ${refused.message}`);
+  return verdict;
 }

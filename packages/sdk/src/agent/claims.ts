@@ -1,4 +1,4 @@
-import { HoldfastError, type Call, type SessionState } from "@holdfast/protocol";
+import { HoldfastError, toSessionId, type Call, type SessionState } from "@holdfast/protocol";
 import { linkedController } from "../wire/index.ts";
 import { command, type Attempt } from "./attempt.ts";
 import type { Live } from "./live.ts";
@@ -40,8 +40,7 @@ export function createClaims(attempt: Attempt, live: () => Live, renewMs: number
 
   /** The newest call that this run means by an id. */
   function find(state: SessionState, callId: string): Call | undefined {
-    const alias = state.calls.get(state.index.aliases.get(callId) ?? "");
-    return alias?.runId === attempt.work.runId ? alias : state.calls.get(callId);
+    return state.calls.get(toSessionId(state, attempt.work.runId, callId));
   }
 
   function grant(callId: string, claimId: string): Claimed {

@@ -12,6 +12,29 @@ export interface Execution {
   readonly abortSignal: AbortSignal;
 }
 
+/**
+ * The execution that a tool's options belong to. The options are those that `execute` is called with.
+ *
+ * @throws {TypeError} where the tool was not wrapped by `run.tools`
+ */
+export function executionOf(options: object): Execution {
+  const execution = executions.get(options);
+  if (!execution) throw new TypeError("These are not the options of a tool of run.tools().");
+  return execution;
+}
+
+/** A framework's options for a tool's `execute`, with the execution. */
+export function withExecution<Options extends object>(
+  options: Options,
+  execution: Execution,
+): Options & Execution {
+  const given = { ...options, ...execution };
+  executions.set(given, execution);
+  return given;
+}
+
+const executions = new WeakMap<object, Execution>();
+
 /** The right to execute a call, or what it came to already. */
 export type Turn =
   | { readonly type: "execute"; readonly execution: Execution; done(): void }

@@ -46,7 +46,7 @@ export async function openLive(transport: Transport, options: LiveOptions): Prom
         if (next.type === "state") state = fromRows(next.offset, next.state);
         else reduceAll(state, next.frame.entries);
         onChange?.(state);
-        for (const waiter of [...waiting]) {
+        for (const waiter of waiting) {
           if (state.head < waiter.offset) continue;
           waiting.delete(waiter);
           waiter.resolve();

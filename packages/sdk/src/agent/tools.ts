@@ -1,5 +1,5 @@
 import type { ToolSet } from "ai";
-import type { Execution, Executor } from "./execute.ts";
+import { withExecution, type Executor } from "./execute.ts";
 import { toolApprovalOf, type AnyTool, type ToolApproval, type ToolPolicies } from "./policy.ts";
 
 /** What `streamText` is given, by spreading it. */
@@ -28,19 +28,6 @@ export function wrapTools<Tools extends ToolSet>(
     toolApproval: toolApprovalOf(tools, policies),
   };
 }
-
-/**
- * The execution that a tool's options belong to. The options are those that `execute` is called with.
- *
- * @throws {TypeError} where the tool was not wrapped by `run.tools`
- */
-export function executionOf(options: object): Execution {
-  const execution = executions.get(options);
-  if (!execution) throw new TypeError("These are not the options of a tool of run.tools().");
-  return execution;
-}
-
-const executions = new WeakMap<object, Execution>();
 
 type Execute = NonNullable<AnyTool["execute"]>;
 type Options = Parameters<Execute>[1];
@@ -72,19 +59,16 @@ function generating(execute: Execute, executor: Executor): Execute {
     options: Options,
   ): AsyncGenerator<unknown, void, undefined> {
     const turn = await executor.begin(options.toolCallId, options.abortSignal);
-    if (turn.type === "answered") return void (yield turn.value);
+    if (turn.type === "answered") {
+      yield turn.value;
+      return;
+    }
     try {
       yield* execute(input, withExecution(options, turn.execution)) as AsyncIterable<unknown>;
     } finally {
       turn.done();
     }
   };
-}
-
-function withExecution(options: Options, execution: Execution): Options {
-  const given = { ...options, ...execution };
-  executions.set(given, execution);
-  return given;
 }
 
 async function lastOf(outputs: AsyncIterable<unknown>): Promise<unknown> {

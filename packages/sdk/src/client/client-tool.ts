@@ -3,6 +3,7 @@ import {
   HoldfastError,
   type Call,
   type Json,
+  type SessionState,
   type ToolDeclaration,
 } from "@holdfast/protocol";
 import { systemTiming, type Timing } from "../wire/index.ts";
@@ -26,7 +27,7 @@ export interface ToolContext {
   /** Aborted when the call is settled or claimed elsewhere, or the session is closed: nothing that follows is used. */
   readonly signal: AbortSignal;
   /** Shows how far it is. Settles without throwing: progress is worth nothing once the call is lost. */
-  progress(value: Json): Promise<void>;
+  readonly progress: (value: Json) => Promise<void>;
 }
 
 export interface ProvideOptions {
@@ -83,9 +84,19 @@ function createRunner(session: Session): Runner {
     return tools.get(name)?.at(-1);
   }
 
+  /** What `look` saw last: text that streams is no reason to look again. */
+  let seen: { readonly state: SessionState; readonly revision: number } | undefined;
+
+  function lookIfChanged(): void {
+    const { state } = session;
+    if (seen?.state !== state || seen.revision !== state.index.callRevision) look();
+  }
+
   function look(): void {
-    for (const runId of session.state.index.live) {
-      for (const call of callsOf(session.state, runId)) {
+    const { state } = session;
+    seen = { state, revision: state.index.callRevision };
+    for (const runId of state.index.live) {
+      for (const call of callsOf(state, runId)) {
         if (call.status !== "open" || call.executor !== "client" || call.manual) continue;
         const opened = call.openedAt ?? call.offset;
         if (running.has(call.id) || tried.get(call.id) === opened || !tools.has(call.name))
@@ -114,7 +125,10 @@ function createRunner(session: Session): Runner {
     running.delete(call.id);
     if (tools.size > 0) look();
     // Not at once, but with the next change.
-    if (again) tried.delete(call.id);
+    if (again) {
+      tried.delete(call.id);
+      seen = undefined;
+    }
   }
 
   async function advertise({ tool, options }: Provided): Promise<void> {
@@ -133,7 +147,7 @@ function createRunner(session: Session): Runner {
     provide(provided) {
       const { name } = provided.tool;
       tools.set(name, [...(tools.get(name) ?? []), provided]);
-      unsubscribe ??= session.subscribe(look);
+      unsubscribe ??= session.subscribe(lookIfChanged);
       void advertise(provided);
       look();
       const close = () => {
@@ -178,8 +192,11 @@ async function execute(session: Session, held: Held, { tool, options }: Provided
         ),
     });
     if (lost.signal.aborted) return;
-    if ("value" in outcome) await session.answer(call.id, outcome.value, { claimId });
-    else await session.answer(call.id, outcome.error, { claimId, outcome: "error", as: "text" });
+    const { offset } = await ("value" in outcome
+      ? session.answer(call.id, outcome.value, { claimId })
+      : session.answer(call.id, outcome.error, { claimId, outcome: "error", as: "text" }));
+    // A state that does not know of the answer yet may show the call as open: do not take it again.
+    await session.reached(offset);
   } finally {
     done.abort();
     unsubscribe();

@@ -47,40 +47,47 @@ export interface DecideOptions extends SubmitOptions {
  * commands wait, in order.
  */
 export interface SessionCommands {
-  send(content: MessageContent, options?: SendOptions): Promise<Verdict>;
+  readonly send: (content: MessageContent, options?: SendOptions) => Promise<Verdict>;
   /** The right to execute a call; the verdict's `claimId` names it. @throws `claim_held`, `retry_unsafe`, `call_settled`, … */
-  claim(
+  readonly claim: (
     callId: string,
     options?: SubmitOptions & { readonly force?: boolean },
-  ): Promise<Verdict & { readonly claimId: string }>;
-  renew(callId: string, claimId: string, options?: SubmitOptions): Promise<Verdict>;
+  ) => Promise<Verdict & { readonly claimId: string }>;
+  readonly renew: (callId: string, claimId: string, options?: SubmitOptions) => Promise<Verdict>;
   /** Gives a claim back: the holder's word that nothing ran. */
-  release(callId: string, claimId: string, options?: SubmitOptions): Promise<Verdict>;
-  progress(
+  readonly release: (callId: string, claimId: string, options?: SubmitOptions) => Promise<Verdict>;
+  readonly progress: (
     callId: string,
     progress: Json,
     options?: SubmitOptions & { readonly claimId?: string },
-  ): Promise<Verdict>;
+  ) => Promise<Verdict>;
   /** The call's one answer; `undefined` counts as `null`. @throws `already_answered`, `call_settled`, `claim_held`, … */
-  answer(callId: string, value: Json | undefined, options?: AnswerOptions): Promise<Verdict>;
+  readonly answer: (
+    callId: string,
+    value: Json | undefined,
+    options?: AnswerOptions,
+  ) => Promise<Verdict>;
   /** Answers with an error that a person chose; the model is told so. */
-  decline(
+  readonly decline: (
     callId: string,
     reason: string,
     options?: SubmitOptions & { readonly claimId?: string },
-  ): Promise<Verdict>;
+  ) => Promise<Verdict>;
   /** @throws `stale_decision` when something else stands, or nothing does */
-  decide(callId: string, options: DecideOptions): Promise<Verdict>;
-  cancelCall(
+  readonly decide: (callId: string, options: DecideOptions) => Promise<Verdict>;
+  readonly cancelCall: (
     callId: string,
     options?: SubmitOptions & { readonly reason?: string },
-  ): Promise<Verdict>;
-  cancelRun(
+  ) => Promise<Verdict>;
+  readonly cancelRun: (
     runId: string,
     options?: SubmitOptions & { readonly reason?: string },
-  ): Promise<Verdict>;
+  ) => Promise<Verdict>;
   /** Says that clients of this session execute these tools. @throws `tool_name_taken` */
-  advertise(tools: readonly ToolDeclaration[], options?: SubmitOptions): Promise<Verdict>;
+  readonly advertise: (
+    tools: readonly ToolDeclaration[],
+    options?: SubmitOptions,
+  ) => Promise<Verdict>;
 }
 
 export interface CommandContext {

@@ -30,9 +30,9 @@ export interface OpenOptions {
 /** A server, and the sessions opened on it. */
 export interface Client extends AsyncDisposable {
   /** A new handle on a session; each has its own connection and must be closed. */
-  open(sessionId: string, options?: OpenOptions): Session;
+  readonly open: (sessionId: string, options?: OpenOptions) => Session;
   /** Closes every session opened here. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Nothing is sent before a session is opened. */

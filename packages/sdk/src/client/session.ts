@@ -41,19 +41,19 @@ export interface Session extends SessionCommands, AsyncDisposable {
   /** Goes up with every notification, so that what is derived may be kept until the next. */
   readonly version: number;
   /** The path to the newest node; the same objects where nothing changed (see `viewOf`). */
-  view(): readonly ViewNode[];
+  readonly view: () => readonly ViewNode[];
   /** A call's arguments as far as they have come (see `createPartialJson`). */
-  partialArguments(call: Call): Json | undefined;
+  readonly partialArguments: (call: Call) => Json | undefined;
   /** Hears that state or status changed, at most once per rendered frame. @returns what ends it */
   readonly subscribe: (listener: () => void) => () => void;
   /** Resolves with the first state. @throws what closed the session before that; the signal's reason */
-  ready(options?: { readonly signal?: AbortSignal }): Promise<void>;
+  readonly ready: (options?: { readonly signal?: AbortSignal }) => Promise<void>;
   /** Resolves once the state includes `offset`, such as a verdict's. @throws as `ready` */
-  reached(offset: Offset, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  readonly reached: (offset: Offset, options?: { readonly signal?: AbortSignal }) => Promise<void>;
   /** Begins to connect; only a handle opened `lazy` needs it. More calls do nothing. */
-  connect(): void;
+  readonly connect: () => void;
   /** Final. Commands that have no verdict yet are rejected with `closed`, though they may have taken effect. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface CreateOptions {

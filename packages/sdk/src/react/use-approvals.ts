@@ -10,10 +10,10 @@ export interface ApprovalRequest {
   readonly approval: Approval;
   /** False where the provider signed the request. */
   readonly editable: boolean;
-  approve(options?: { readonly reason?: string }): Promise<Verdict>;
-  deny(reason?: string): Promise<Verdict>;
+  readonly approve: (options?: { readonly reason?: string }) => Promise<Verdict>;
+  readonly deny: (reason?: string) => Promise<Verdict>;
   /** Approves with other arguments: text as it is, a value as JSON. @throws `invalid_arguments`, `edit_unsupported` */
-  edit(args: Json, options?: { readonly reason?: string }): Promise<Verdict>;
+  readonly edit: (args: Json, options?: { readonly reason?: string }) => Promise<Verdict>;
 }
 
 /** The calls of a session that wait for a decision, oldest first. A request is the same object while its call is. */

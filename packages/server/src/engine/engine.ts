@@ -65,8 +65,11 @@ export class Engine implements AsyncDisposable {
   readonly #options: EngineOptions;
   readonly #context: ActorContext;
   readonly #actors = new Map<string, SessionActor>();
-  /** Sessions being loaded, created or deleted: whoever wants one waits for that first. */
-  readonly #changing = new Map<string, Promise<SessionActor | undefined>>();
+  /**
+   * Sessions being loaded, created, deleted or given up: whoever wants one waits for that first, and is alone with it
+   * as long as it goes on synchronously.
+   */
+  readonly #changing = new Map<string, Promise<void>>();
   readonly #timers: Timers;
   readonly #work: WorkQueue;
   readonly validator: Validator = createValidator();
@@ -118,17 +121,24 @@ export class Engine implements AsyncDisposable {
     },
     actor: Actor,
   ): Promise<{ readonly created: boolean; readonly session: SessionView }> {
-    for (;;) {
-      if (await this.#find(id)) return { created: false, session: await this.session(id) };
-      if (this.#changing.has(id) || this.#actors.has(id)) continue;
-      const creating = this.#new(id);
-      try {
-        await creating.act(actor, (draft, env) => createSession(draft, session, env));
-        return { created: true, session: await this.session(id) };
-      } catch (error) {
-        if (!(error instanceof StorageConflict)) throw error;
-      }
+    let creating: Promise<void> | undefined;
+    while (this.#changing.has(id)) await this.#changing.get(id);
+    if (!this.#ready(id)) {
+      await this.#during(id, async () => {
+        const found = await this.#load(id);
+        if (found) return found;
+        const made = this.#new(id);
+        creating = made.act(actor, (draft, env) => createSession(draft, session, env));
+        return made;
+      });
     }
+    try {
+      await creating;
+    } catch (error) {
+      if (!(error instanceof StorageConflict)) throw error;
+      creating = undefined; // another server was faster
+    }
+    return { created: creating !== undefined, session: await this.session(id) };
   }
 
   async session(id: string): Promise<SessionView> {
@@ -153,15 +163,14 @@ export class Engine implements AsyncDisposable {
 
   /** Removes a session and all that belongs to it; unknown sessions are fine. */
   async delete(id: string): Promise<void> {
-    await this.#changing.get(id)?.catch(() => undefined);
+    while (this.#changing.has(id)) await this.#changing.get(id);
     const actor = this.#actors.get(id);
-    actor?.drop(unknownSession(id));
-    const deleting = (async () => {
+    await this.#during(id, async () => {
+      actor?.drop(unknownSession(id));
       await actor?.settled();
       await this.#options.storage.delete(id);
       return undefined;
-    })();
-    await this.#during(id, deleting);
+    });
   }
 
   /**
@@ -273,16 +282,8 @@ export class Engine implements AsyncDisposable {
   }
 
   async #find(session: string): Promise<SessionActor | undefined> {
-    for (;;) {
-      const changing = this.#changing.get(session);
-      if (changing) {
-        await changing.catch(() => undefined);
-        continue;
-      }
-      const actor = this.#ready(session);
-      if (actor) return actor;
-      return this.#during(session, this.#load(session));
-    }
+    while (this.#changing.has(session)) await this.#changing.get(session);
+    return this.#ready(session) ?? this.#during(session, () => this.#load(session));
   }
 
   async #load(id: string): Promise<SessionActor | undefined> {
@@ -323,20 +324,24 @@ export class Engine implements AsyncDisposable {
   #forget(actor: SessionActor): void {
     if (this.#actors.get(actor.id) !== actor) return;
     this.#actors.delete(actor.id);
-    if (actor.idle) return;
-    const settled = actor.settled().then(() => undefined);
-    void this.#during(actor.id, settled);
+    if (this.#changing.has(actor.id)) return;
+    void this.#during(actor.id, async () => {
+      await actor.settled();
+      return undefined;
+    });
   }
 
   async #during(
     session: string,
-    change: Promise<SessionActor | undefined>,
+    change: () => Promise<SessionActor | undefined>,
   ): Promise<SessionActor | undefined> {
-    this.#changing.set(session, change);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#changing.set(session, promise);
     try {
-      return await change;
+      return await change();
     } finally {
-      if (this.#changing.get(session) === change) this.#changing.delete(session);
+      this.#changing.delete(session);
+      resolve();
     }
   }
 }

@@ -102,21 +102,22 @@ export function createCallEncoder(scope: AiSdkScope, ids: Ids): CallEncoder {
     return { type: "TOOL_CALL_ARGS", toolCallId: call.id, delta, ...own(extras) };
   }
 
-  function finish(chunk: Final, extras: Extras, invalid: AgentItem[]): AgentItem[] {
+  function finish(chunk: Final, extras: Extras): AgentItem[] {
     const known = current(chunk.toolCallId);
-    if (known) return end(known, chunk, extras, invalid);
+    if (known) return end(known, chunk, extras);
     // Never streamed. Only a tool that takes text has a string for its input; broken JSON is no such input.
     const isText = chunk.type === "tool-input-available" && typeof chunk.input === "string";
     const { call, items } = announce(chunk, isText ? "text" : "json", undefined);
     const text = typeof chunk.input === "string" ? chunk.input : jsonText(chunk.input);
     if (text !== "") items.push(argumentsDelta(call, text));
-    return [...items, ...end(call, chunk, extras, invalid)];
+    return [...items, ...end(call, chunk, extras)];
   }
 
-  function end(call: Announced, chunk: Final, extras: Extras, invalid: AgentItem[]): AgentItem[] {
+  function end(call: Announced, chunk: Final, extras: Extras): AgentItem[] {
     const { replacement, kind } = finalText(
       { arguments: call.arguments, argumentsEncoding: call.encoding },
       chunk.input,
+      chunk.type === "tool-input-error",
     );
     const named: Extras & { readonly input?: InputKind } = {
       ...extras,
@@ -134,7 +135,7 @@ export function createCallEncoder(scope: AiSdkScope, ids: Ids): CallEncoder {
       });
     }
     if (call.ended && replaced.length === 0) {
-      return [...invalid, { type: "call.annotate", callId: call.id, metadata }];
+      return [{ type: "call.annotate", callId: call.id, metadata }, ...invalid(call, chunk)];
     }
     const reopened: AgentItem[] = call.ended
       ? [
@@ -150,17 +151,30 @@ export function createCallEncoder(scope: AiSdkScope, ids: Ids): CallEncoder {
     return [
       ...reopened,
       ...replaced,
-      ...invalid,
       { type: "TOOL_CALL_END", toolCallId: call.id, metadata },
+      ...invalid(call, chunk),
+    ];
+  }
+
+  /** The framework announces a call of an earlier attempt again, now that it was approved. */
+  const isEcho = (toolCallId: string) =>
+    !announced.has(toolCallId) && scope.approved?.has(toolCallId) === true;
+
+  function echo(chunk: Final | ChunkOf<"tool-input-start">): AgentItem[] {
+    const again = rest(chunk, ["toolCallId", "toolName", "input"]) ?? {};
+    return [
+      { type: "call.annotate", callId: chunk.toolCallId, metadata: { [NAME]: { echo: again } } },
     ];
   }
 
   return {
     inputStart(chunk) {
+      if (isEcho(chunk.toolCallId)) return echo(chunk);
       const extras = rest(chunk, ["toolCallId", "toolName"]);
       return announce(chunk, chunk.inputEncoding ?? "json", { start: extras ?? {} }).items;
     },
     inputDelta(chunk) {
+      if (isEcho(chunk.toolCallId)) return [];
       const delta = rest(chunk, ["toolCallId", "inputTextDelta"]);
       const known = current(chunk.toolCallId);
       // A delta is nothing without its start, which alone says the tool's name.
@@ -169,27 +183,12 @@ export function createCallEncoder(scope: AiSdkScope, ids: Ids): CallEncoder {
         : [{ type: "CUSTOM", name: `${NAME}.${chunk.type}`, value: chunk }];
     },
     inputAvailable(chunk) {
-      const available = rest(chunk, ["toolCallId", "toolName", "input"]) ?? {};
-      if (!announced.has(chunk.toolCallId) && scope.approved?.has(chunk.toolCallId)) {
-        return [
-          {
-            type: "call.annotate",
-            callId: chunk.toolCallId,
-            metadata: { [NAME]: { echo: available } },
-          },
-        ];
-      }
-      return finish(chunk, { available }, []);
+      if (isEcho(chunk.toolCallId)) return echo(chunk);
+      return finish(chunk, { available: rest(chunk, ["toolCallId", "toolName", "input"]) ?? {} });
     },
     inputError(chunk) {
-      const inputError = rest(chunk, ["toolCallId", "toolName", "input"]) ?? {};
-      // A provider executes the call whatever we think of its input, and its output settles it.
-      if (chunk.providerExecuted) return finish(chunk, { inputError }, []);
-      const { errorText: message } = chunk;
-      const callId = current(chunk.toolCallId)?.id ?? scope.takeCallId?.(chunk.toolCallId);
-      return finish(chunk, { inputError }, [
-        { type: "call.invalidate", callId: callId ?? chunk.toolCallId, error: { message } },
-      ]);
+      if (isEcho(chunk.toolCallId)) return echo(chunk);
+      return finish(chunk, { inputError: rest(chunk, ["toolCallId", "toolName", "input"]) ?? {} });
     },
     approvalRequest(chunk) {
       const { approvalId, reason } = chunk;
@@ -291,6 +290,12 @@ export function createCallEncoder(scope: AiSdkScope, ids: Ids): CallEncoder {
       }
     },
   };
+}
+
+/** The framework's objection, unless a provider executes the call whatever we think of it: its output settles it. */
+function invalid(call: Announced, chunk: Final): AgentItem[] {
+  if (chunk.type !== "tool-input-error" || chunk.providerExecuted) return [];
+  return [{ type: "call.invalidate", callId: call.id, error: { message: chunk.errorText } }];
 }
 
 function jsonText(input: unknown): string {

@@ -19,15 +19,16 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
   const text = createTextEncoder("TEXT", ids);
   const reasoning = createTextEncoder("REASONING", ids);
   const calls = createCallEncoder(scope, ids);
+  const stream = scope.stream ? `${scope.attempt}-${scope.stream}` : String(scope.attempt);
   let inRound = false;
   let failure: RunFailure | undefined;
-  /** What the message itself was told in this attempt. */
+  /** What the message itself was told by this stream. */
   let message: Extras = {};
 
   function annotate(more: Extras): AgentItem[] {
     if (Object.keys(more).length === 0) return [];
     message = { ...message, ...more };
-    return [{ type: "run.annotate", metadata: { [NAME]: { [String(scope.attempt)]: message } } }];
+    return [{ type: "run.annotate", metadata: { [NAME]: { [stream]: message } } }];
   }
 
   function withMetadata(
@@ -65,9 +66,10 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
       return [{ type: "round.open" }, ...boundary(chunk)];
     },
     "finish-step"(chunk) {
-      const items: AgentItem[] = inRound ? [...boundary(chunk), { type: "round.close" }] : [];
+      if (!inRound) return boundary(chunk);
       inRound = false;
-      return items;
+      // Kept in the round, to tell it from one that was cut off: see toModelMessages.
+      return [...custom(chunk), { type: "round.close" }];
     },
     "reset-step"(chunk) {
       // Only an open round can be taken back; outside of one there is nothing to reset that others may not have used.

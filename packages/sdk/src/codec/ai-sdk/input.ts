@@ -34,15 +34,32 @@ export interface FinalText {
   readonly kind?: InputKind;
 }
 
-/** Compares as JSON: what was streamed stands wherever it says the same. */
-export function finalText(streamed: ArgumentText, input: unknown): FinalText {
+/**
+ * Compares as JSON: what was streamed stands wherever it says the same.
+ *
+ * @param broken the framework could not read the input; a string is then the text itself
+ */
+export function finalText(streamed: ArgumentText, input: unknown, broken: boolean): FinalText {
   if (input === undefined) {
     return { ...(streamed.arguments !== "" && { replacement: "" }), kind: "absent" };
   }
-  const wanted = JSON.stringify(input);
-  if (JSON.stringify(inputOfText(streamed)) === wanted) return {};
-  if (typeof input === "string") {
-    return { ...(input !== streamed.arguments && { replacement: input }), kind: "text" };
+  const isText = streamed.argumentsEncoding === "text";
+  if (typeof input === "string" && (broken || isText)) {
+    return {
+      ...(input !== streamed.arguments && { replacement: input }),
+      ...(!isText && { kind: "text" }),
+    };
   }
-  return { replacement: wanted, ...(streamed.argumentsEncoding === "text" && { kind: "json" }) };
+  const wanted = JSON.stringify(input);
+  if (!isText && JSON.stringify(jsonOfText(streamed.arguments)) === wanted) return {};
+  return { replacement: wanted, ...(isText && { kind: "json" }) };
+}
+
+/** Undefined for text that is no JSON. */
+function jsonOfText(text: string): unknown {
+  try {
+    return text.trim() === "" ? {} : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

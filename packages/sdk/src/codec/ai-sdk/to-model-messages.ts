@@ -1,5 +1,6 @@
 import {
   argumentsForModel,
+  partsOf,
   pathTo,
   resultOf,
   type Call,
@@ -7,8 +8,9 @@ import {
   type TextItem,
 } from "@holdfast/protocol";
 import type { ModelMessage, ToolSet, UIMessage } from "ai";
+import { recordOf } from "./extras.ts";
 import { toolPart, type ToolPart } from "./tool-part.ts";
-import { messagesOf } from "./to-ui-message.ts";
+import { isStepEnd, messagesOf } from "./to-ui-message.ts";
 
 type UIPart = UIMessage["parts"][number];
 
@@ -30,13 +32,55 @@ export async function toModelMessages(
   { runId, tools }: ModelMessagesOptions,
 ): Promise<ModelMessage[]> {
   const { convertToModelMessages } = await import("ai");
+  const isCut = cutRounds(state);
   const messages = messagesOf(state, pathTo(state, runId), {
-    call: (call) => exportCall(call, runId),
-    text: exportText,
+    call(call) {
+      const part = exportCall(call, runId);
+      return part && isCut(call) ? withoutItemIds(part) : part;
+    },
+    text(item, part) {
+      const shown = exportText(item, part);
+      return shown && isCut(item) ? withoutItemIds(shown) : shown;
+    },
   });
+  for (const message of messages) message.parts = message.parts.filter(isSendable);
   const last = messages.at(-1);
   if (last?.role === "assistant") last.parts = executableLast(last.parts);
   return convertToModelMessages(messages, tools && { tools });
+}
+
+/** Whether a part's round broke off before the framework ended it: its provider may not have kept it. */
+function cutRounds(state: SessionState): (part: Call | TextItem) => boolean {
+  const ended = new Map<string, Set<number | undefined>>();
+  const endedOf = (runId: string) => {
+    let rounds = ended.get(runId);
+    if (!rounds) {
+      rounds = new Set();
+      for (const { id } of partsOf(state, runId)) {
+        const item = state.items.get(id);
+        if (item?.kind === "event" && isStepEnd(item)) rounds.add(item.round);
+      }
+      ended.set(runId, rounds);
+    }
+    return rounds;
+  };
+  return ({ runId, round }) => round !== undefined && !endedOf(runId).has(round);
+}
+
+/** The part without the ids under which a provider would look up what it kept of it. */
+function withoutItemIds<T extends UIPart>(part: T): T {
+  const stripped: Record<string, unknown> = { ...part };
+  for (const key of ["providerMetadata", "callProviderMetadata", "resultProviderMetadata"]) {
+    const providers = recordOf(stripped[key]);
+    if (!providers) continue;
+    stripped[key] = Object.fromEntries(
+      Object.entries(providers).map(([provider, fields]) => {
+        const { itemId: _, ...others } = recordOf(fields) ?? {};
+        return [provider, others];
+      }),
+    );
+  }
+  return stripped as T; // the same part, with less in its metadata
 }
 
 /** A call with its one result. */
@@ -53,7 +97,9 @@ function exportCall(call: Call, forRun: string): ToolPart | undefined {
       return { ...part, input } as ToolPart; // its state is approval-responded, since it is open and approved
     case "note":
       // Only the provider itself can have a result for a call it executes, so this one leaves.
-      return call.executor === "provider" ? undefined : noted(part, input, result.text);
+      if (call.executor === "provider") return undefined;
+      // What the framework told the model about a refused input is what its history repeats.
+      return noted(part, input, call.status === "settled" ? part.errorText : result.text);
   }
 }
 
@@ -62,7 +108,7 @@ function isObject(value: unknown): boolean {
 }
 
 /** The part as a failed call that says why. */
-function noted(part: ToolPart, input: unknown, errorText: string): ToolPart {
+function noted(part: ToolPart, input: unknown, errorText = "Not executed."): ToolPart {
   const { approval, ...named } = part;
   const approved = approval?.approved === true ? approval : undefined;
   return {
@@ -84,6 +130,14 @@ function noted(part: ToolPart, input: unknown, errorText: string): ToolPart {
 function exportText(item: TextItem, part: UIPart): UIPart | undefined {
   if (item.status === "closed") return part;
   return item.kind === "reasoning" ? undefined : { type: "text", text: item.text };
+}
+
+/** A file that says nowhere where it is cannot be sent, and must not keep the rest from being sent. */
+function isSendable(part: UIPart): boolean {
+  if (part.type !== "file" && part.type !== "reasoning-file") return true;
+  return (
+    ("providerReference" in part && part.providerReference !== undefined) || URL.canParse(part.url)
+  );
 }
 
 /** Approval responses are read from the last message alone; one that content follows is told as not executed. */

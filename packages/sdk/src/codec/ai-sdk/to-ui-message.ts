@@ -1,5 +1,7 @@
 import {
+  HoldfastError,
   partsOf,
+  reject,
   type Call,
   type EventItem,
   type Run,
@@ -18,11 +20,14 @@ type UIPart = UIMessage["parts"][number];
  * A run as the library's assistant message: deep-equal, as JSON, to what the library itself builds from the run's
  * chunks, except where the session knows better than the stream (see {@link toolPart}).
  *
- * @throws TypeError for a run the state does not hold
+ * @throws {HoldfastError} `unknown_run`
  */
 export function toUIMessage(state: SessionState, runId: string): UIMessage {
   const run = state.runs.get(runId);
-  if (!run) throw new TypeError(`The session has no run "${runId}".`);
+  if (!run)
+    throw new HoldfastError(
+      reject("unknown_run", `The session has no run "${runId}": take an id from its state.`),
+    );
   return rebuild(state, run);
 }
 
@@ -95,12 +100,15 @@ function textPart(item: TextItem, run: Run): UIPart {
   } as UIPart; // the fields are the library's own, as it sent them
 }
 
-/** The id and metadata the attempts gave the message, merged in order; its first id stays. */
+/** The id and metadata that the run's streams gave the message, merged in their order; its first id stays. */
 function aboutMessage(run: Run): { id: string; metadata?: unknown } {
   let id: string | undefined;
   let metadata: unknown;
-  const attempts = Object.entries(ownOf(run.metadata)).sort(([a], [b]) => Number(a) - Number(b));
-  for (const [, about] of attempts) {
+  // Keys are attempts, or attempt and stream: `2`, `2-1`, `10`.
+  const streams = Object.entries(ownOf(run.metadata)).sort(([a], [b]) =>
+    a.localeCompare(b, "en", { numeric: true }),
+  );
+  for (const [, about] of streams) {
     id ??= stringOf(recordOf(recordOf(about)?.["start"])?.["messageId"]);
     metadata = mergeMessageMetadata(metadata, recordOf(about)?.["metadata"]);
   }
@@ -119,6 +127,11 @@ function addEvent(parts: UIPart[], { event }: EventItem): void {
   }
   const fields = CUSTOM_PARTS.get(type);
   if (fields) parts.push({ type, ...pick(chunk, ...fields) } as UIPart); // as the library sent it
+}
+
+/** Whether the event is a step's own end, as against one that the server closed. */
+export function isStepEnd({ event }: EventItem): boolean {
+  return event.type === "CUSTOM" && event.name === `${NAME}.finish-step`;
 }
 
 /** Which of a chunk's fields its part has. */

@@ -15,7 +15,7 @@ type Fields = Record<string, unknown> & { state?: ToolPart["state"] };
  * @returns undefined for a call that was taken back
  */
 export function toolPart(call: Call): ToolPart | undefined {
-  if (call.outcome === "superseded") return undefined;
+  if (call.withdrawn || call.outcome === "superseded") return undefined;
   const extras = ownOf(call.metadata);
   const dynamic = isDynamic(extras);
   const name = stringOf(extras["toolName"]) ?? call.name;

@@ -25,7 +25,7 @@ describe("every chunk type", () => {
       [...readFileSync(source, "utf8").matchAll(/\bz\.literal\('([^']+)'\)/g)].map(([, it]) => it),
     );
     named.delete("text"); // a part of a steering message
-    expect([...named, "data-*"].toSorted()).toEqual(Object.keys(samples).toSorted());
+    expect(new Set([...named, "data-*"])).toEqual(new Set(Object.keys(samples)));
   });
 
   test.each(all)("%s: its sample is what the library's schema takes", async (_, chunks) => {
@@ -123,7 +123,7 @@ describe("arguments", () => {
     expect(types([text, delta("12"), call("c1", "12")])).toEqual(["TOOL_CALL_END"]);
   });
 
-  test("C94: broken ones are kept as they are and invalidate the call before it ends", () => {
+  test("C94: broken ones are kept as they are and invalidate the call", () => {
     const broken: UIMessageChunk = {
       type: "tool-input-error",
       toolCallId: "c1",
@@ -132,8 +132,8 @@ describe("arguments", () => {
       errorText: "no JSON",
     };
     const items = itemsOf([start, delta('{"a":'), broken]);
-    expect(items.map((item) => item.type)).toEqual(["call.invalidate", "TOOL_CALL_END"]);
-    expect(items[0]).toMatchObject({ callId: "c1", error: { message: "no JSON" } });
+    expect(items.map((item) => item.type)).toEqual(["TOOL_CALL_END", "call.invalidate"]);
+    expect(items[1]).toMatchObject({ callId: "c1", error: { message: "no JSON" } });
     const executed = { ...broken, providerExecuted: true };
     expect(types([start, delta('{"a":'), executed])).toEqual(["TOOL_CALL_END"]);
   });

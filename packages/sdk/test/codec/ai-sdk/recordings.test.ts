@@ -1,5 +1,5 @@
-import { toUIMessage } from "@holdfast/sdk/codec/ai-sdk";
-import type { UIMessage, UIMessageChunk } from "ai";
+import { toModelMessages, toUIMessage } from "@holdfast/sdk/codec/ai-sdk";
+import { convertToModelMessages, type UIMessage, type UIMessageChunk } from "ai";
 import { describe, expect, test } from "vitest";
 import { providerModel, streamChunks, toolsOf } from "../../support/provider-agent.ts";
 import { providerEndpoint } from "../../support/provider-endpoint.ts";
@@ -37,6 +37,7 @@ function replays(all: readonly Recording[]) {
       const chunks = await replay(recording);
       const session = testSession();
       encodeInto(session, chunks);
+      expect(session.refused).toEqual([]);
       const expected = await oracle(chunks);
       expect(rebuilt(session)).toEqual(expected);
 
@@ -45,6 +46,11 @@ function replays(all: readonly Recording[]) {
         return;
       }
       expect(expected.parts.length).toBeGreaterThan(1);
+      // A call that waits for a person has a placeholder in our history, and nothing in the library's.
+      if (!name.includes("approval")) {
+        const [, ...history] = await toModelMessages(session.reread(), { runId: session.runId });
+        expect(json(history)).toEqual(json(await convertToModelMessages([expected])));
+      }
       const bare = toUIMessage(stateOf(withoutMetadata(session.entries)), session.runId);
       expect(json(content(bare))).toEqual(json(content(expected)));
     },

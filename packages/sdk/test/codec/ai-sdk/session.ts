@@ -1,180 +1,132 @@
+import { createHash } from "node:crypto";
 import {
   createDraft,
+  createSession,
+  decide,
+  decideTimer,
   emptyState,
   reduceAll,
+  startRun,
   toOffset,
   type AgentItem,
   type Call,
   type CallHints,
+  type CommandBody,
   type Entry,
-  type Event,
+  type Env,
   type SessionState,
+  type Timer,
   type ToolDeclaration,
+  type Verdict,
 } from "@holdfast/protocol";
 
 const EPOCH = "t";
 const AT = 1_700_000_000_000;
 
-/** A session with one run, as far as a codec sees of it. */
+/** A session with one message and its run, decided by the real rules, with a clock that stands still. */
 export interface TestSession {
   readonly runId: string;
-  /** The state as it stands, and what the log says when it is read back over the wire. */
   readonly state: SessionState;
-  reread(): SessionState;
   readonly entries: readonly Entry[];
+  /** What a reader gets who reads the whole log over the wire. */
+  reread(): SessionState;
+  /** Codes of the items that were refused so far. */
+  readonly refused: readonly string[];
   append(items: readonly AgentItem[]): void;
+  /** A command of the attempt's, of a person's. */
+  agent(command: CommandBody): Verdict;
+  user(command: CommandBody): Verdict;
   /** A person's decision on the approval with this id. */
-  decide(approvalId: string, approved: boolean, reason?: string): void;
-  /** An event of the server's own, about the run unless it names a call. */
-  emit(event: Event, actor?: string): void;
-  /** Ends the attempt and starts the next. */
-  restart(): number;
+  decide(
+    approvalId: string,
+    approved: boolean,
+    more?: { reason?: string; arguments?: string },
+  ): void;
+  call(id: string): Call;
+  finish(): void;
+  fail(): void;
+  /** Starts the run's next attempt; says its number. */
+  start(): number;
+  timer(timer: Timer): void;
 }
 
-/**
- * Stands in for the server: turns an attempt's items into events by the rules the server has for legal input.
- * Offsets, scopes and entries are the protocol's own.
- */
-export function testSession(options: { tools?: ToolDeclaration[] } = {}): TestSession {
-  const runId = "run-1";
+export function testSession(
+  options: { tools?: ToolDeclaration[]; complete?: boolean } = {},
+): TestSession {
   const state = emptyState(toOffset(EPOCH, 0), { id: "session-1", createdAt: AT });
   const draft = createDraft(state, EPOCH, 0);
   const sealed: Entry[] = [];
-  let attempt = 0;
-  let round: number | undefined;
+  const refused: string[] = [];
+  let ids = 0;
+  let commands = 0;
+  let seq = 0;
 
-  const emit = (event: Event, actor = "agent") =>
-    draft.emit(
-      { actor, now: AT },
-      event,
-      actor === "agent" ? { runId, attempt, ...(round !== undefined && { round }) } : { runId },
-    );
-  const emitRun = (event: Event) => draft.emit({ actor: "server", now: AT }, event, { runId });
+  const env = (principal: string, attempt?: { runId: string; attempt: number }): Env => ({
+    now: AT,
+    actor: { principal, ...(attempt && { attempt }) },
+    newId: (kind) => (kind === "run" ? `run-${commands}` : `${kind}-${(ids += 1)}`),
+    digest: (text) => createHash("sha256").update(text).digest("hex"),
+    validate: () => undefined,
+  });
+  const command = (body: CommandBody, as: Env) => {
+    const verdict = decide(draft, { id: `command-${(commands += 1)}`, ...body }, as);
+    if (verdict.error) refused.push(verdict.error.code);
+    refused.push(...(verdict.skipped ?? []).map(({ error }) => error.code));
+    return verdict;
+  };
 
-  const callsOfRound = () => [...state.calls.values()].filter((call) => call.round === round);
+  createSession(draft, { agent: "agent" }, env("user:ana"));
+  const sent = command(
+    { type: "message.send", messageId: "message-1", content: "Go." },
+    env("user:ana"),
+  );
+  const runId = sent.runId ?? "";
+  const attempt = () => ({ runId, attempt: state.runs.get(runId)?.attempt ?? 0 });
+  const fence = () => ({ ...attempt(), producer: "main", seq: (seq += 1) });
+  const agent = (body: CommandBody) => command(body, env("agent:agent", attempt()));
+  const user = (body: CommandBody) => command(body, env("user:ana"));
 
-  function closeRound() {
-    if (round === undefined) return;
-    for (const call of callsOfRound()) settleAtClose(call);
-    emit({ type: "round.closed", round });
-    round = undefined;
-  }
-
-  function settleAtClose(call: Call) {
-    const callId = call.id;
-    if (call.status === "streaming") {
-      emit({ type: "call.settled", callId, outcome: "error", reason: "truncated" });
-    } else if (call.status === "ended" && call.invalid) {
-      emit({ type: "call.settled", callId, outcome: "error", reason: "invalid_arguments" });
-    } else if (call.status === "ended" && call.approval && !call.approval.decision) {
-      emit({ type: "call.gated", callId });
-    } else if (call.status === "ended") {
-      emit({ type: "call.opened", callId });
-    }
-  }
-
-  function apply(item: AgentItem) {
-    switch (item.type) {
-      case "round.open":
-        closeRound();
-        round = (state.runs.get(runId)?.round ?? 0) + 1;
-        return emit({ type: "round.opened", round });
-      case "round.close":
-        return closeRound();
-      case "round.withdraw":
-        if (round === undefined) return;
-        for (const { id: callId, status } of callsOfRound()) {
-          if (status === "settled") continue;
-          emit({ type: "call.settled", callId, outcome: "superseded", reason: "round_superseded" });
-        }
-        emit({ type: "round.superseded", round, reason: item.reason ?? "reset" });
-        round = undefined;
-        return;
-      case "run.annotate":
-        return emit({ type: "run.annotated", metadata: item.metadata });
-      case "call.annotate":
-        return emit({ type: "call.annotated", callId: item.callId, metadata: item.metadata });
-      case "call.replace_arguments": {
-        const { callId, arguments: text } = item;
-        return emit({ type: "call.arguments_replaced", callId, arguments: text });
-      }
-      case "call.invalidate":
-        return emit({ type: "call.invalid", callId: item.callId, error: item.error });
-      case "call.ask": {
-        const { type: _, approvalId = "minted", ...asked } = item;
-        return emit({
-          type: "call.approval_requested",
-          approvalId,
-          by: "agent",
-          digest: "",
-          ...asked,
-        });
-      }
-      case "call.progress": {
-        const { claimId: _, ...progressed } = item;
-        return emit({ ...progressed, type: "call.progressed" });
-      }
-      case "call.answer": {
-        if (state.calls.get(item.callId)?.status === "settled") return;
-        const { claimId: _, declined, messageId = `answer-${item.callId}`, ...answered } = item;
-        return emit({
-          ...answered,
-          type: "call.answered",
-          messageId,
-          ...(declined && { reason: "declined" }),
-        });
-      }
-      default:
-        return emit(item);
-    }
-  }
-
-  function start(): number {
-    attempt += 1;
-    emit({
-      type: "attempt.started",
-      worker: "worker-1",
-      wakeId: `wake-${attempt}`,
-      claims: true,
-      ...(options.tools && { tools: options.tools }),
-    });
-    return attempt;
-  }
-
-  emitRun({ type: "session.created", agent: "agent" });
-  emitRun({ type: "message.added", messageId: "message-1", role: "user", content: "Go." });
-  emitRun({ type: "run.added", parentId: "message-1", agent: "agent" });
-  start();
-
-  return {
+  const session: TestSession = {
     runId,
     state,
+    refused,
+    agent,
+    user,
     get entries() {
       sealed.push(...draft.seal().entries);
       return sealed;
     },
-    reread() {
-      return stateOf(JSON.parse(JSON.stringify(this.entries)) as Entry[]);
-    },
-    append(items) {
-      for (const item of items) apply(item);
-    },
-    decide(approvalId, approved, reason) {
+    reread: () => stateOf(JSON.parse(JSON.stringify(session.entries)) as Entry[]),
+    append: (items) => void agent({ type: "run.append", ...fence(), items }),
+    decide(approvalId, approved, more = {}) {
       const call = [...state.calls.values()].find((it) => it.approval?.id === approvalId);
       if (!call) throw new Error(`Nothing waits for a decision "${approvalId}".`);
-      const callId = call.id;
-      const because = reason === undefined ? {} : { reason };
-      emit({ type: "call.decided", callId, approvalId, approved, digest: "", ...because }, "alice");
-      if (approved && call.status === "gated") emit({ type: "call.opened", callId }, "alice");
+      const verdict = user({ type: "call.decide", callId: call.id, approvalId, approved, ...more });
+      if (verdict.error) throw new Error(verdict.error.message);
     },
-    emit,
-    restart() {
-      closeRound();
-      emit({ type: "attempt.finished" });
-      emitRun({ type: "run.queued", reason: "barrier", wakeId: `wake-${attempt + 1}` });
-      return start();
+    call(id) {
+      const call = state.calls.get(id);
+      if (!call) throw new Error(`The session has no call "${id}".`);
+      return call;
     },
+    finish: () => void agent({ type: "run.finish", ...fence() }),
+    fail() {
+      agent({ type: "run.fail", ...fence(), error: { code: "broken", message: "It broke." } });
+    },
+    start() {
+      const wakeId = state.runs.get(runId)?.wakeId ?? "";
+      const tools = options.tools && { tools: options.tools };
+      const complete = options.complete && { complete: true };
+      const start = { runId, wakeId, worker: "worker-1", claims: true, ...tools, ...complete };
+      const { error } = startRun(draft, start, env("agent:agent"));
+      if (error) throw new Error(error.message);
+      seq = 0;
+      return attempt().attempt;
+    },
+    timer: (timer) => decideTimer(draft, timer, env("server")),
   };
+  session.start();
+  return session;
 }
 
 /** The state that a whole log gives. */

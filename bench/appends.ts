@@ -1,0 +1,152 @@
+import { load, type LoadResult, type Shot } from "./load.ts";
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** The event of every append, on every peer: one token of a streamed text. */
+function token(messageId: string): object {
+  return { type: "TEXT_MESSAGE_CONTENT", messageId, delta: "hello token " };
+}
+
+export interface AppendLoad {
+  readonly inFlight: number;
+  readonly sessions: number;
+  readonly seconds: number;
+}
+
+/** Durable single-event appends to Durable Streams: a POST each, spread over the streams. */
+export async function durableStreams(
+  url: string,
+  { inFlight, sessions, seconds }: AppendLoad,
+): Promise<LoadResult> {
+  for (let n = 0; n < sessions; n += 1) await put(`${url}/s${n}`);
+  const body = JSON.stringify(token("m"));
+  const spread = spreader(inFlight, sessions);
+  return load({
+    url,
+    inFlight,
+    seconds,
+    next: (worker) => ({ path: `/s${spread(worker)}`, headers: JSON_TYPE, body }),
+    check: (status) => status >= 200 && status < 300,
+  });
+}
+
+/** The same to a bare server that stores nothing. */
+export function echo(url: string, { inFlight, seconds }: AppendLoad): Promise<LoadResult> {
+  const body = JSON.stringify(token("m"));
+  return load({
+    url,
+    inFlight,
+    seconds,
+    next: () => ({ path: "/echo", headers: JSON_TYPE, body }),
+    check: (status) => status === 200,
+  });
+}
+
+/**
+ * Durable single-event appends to Holdfast: a `run.append` of one event each, by as many producers as are in flight,
+ * each under its own message, so that none is merged with another's.
+ */
+export async function holdfast(
+  url: string,
+  { inFlight, sessions, seconds }: AppendLoad,
+): Promise<LoadResult> {
+  const runs = await Promise.all(
+    Array.from({ length: sessions }, (_, n) => begin(url, `bench-${sessions}-${n}`, inFlight)),
+  );
+  const spread = spreader(inFlight, sessions);
+  const seqs = Array.from({ length: inFlight }, () => new Map<number, number>());
+  return load({
+    url,
+    inFlight,
+    seconds,
+    next(worker): Shot {
+      const session = spread(worker);
+      const run = runs[session];
+      if (!run) throw new RangeError(`No session ${session}.`);
+      const seq = (seqs[worker]?.get(session) ?? 0) + 1;
+      seqs[worker]?.set(session, seq);
+      const { runId, attempt } = run;
+      const command = {
+        id: `${worker}-${seq}`,
+        type: "run.append",
+        runId,
+        attempt,
+        producer: `p${worker}`,
+        seq,
+        items: [token(`m${worker}`)],
+      };
+      return {
+        path: run.path,
+        headers: { ...JSON_TYPE, authorization: `Bearer ${run.token}` },
+        body: JSON.stringify(command),
+      };
+    },
+    check: (status, body) =>
+      status === 200 && body.includes('"applied"') && !body.includes('"skipped"'),
+  });
+}
+
+/** A session with an active attempt and an open message for each producer. */
+async function begin(url: string, session: string, producers: number) {
+  const user = await tokenOf(url, { name: "bench" });
+  await post(`${url}/v1/sessions/${session}`, user, { agent: session }, "PUT");
+  const path = `/v1/sessions/${session}/commands`;
+  await post(url + path, user, {
+    id: "send",
+    type: "message.send",
+    messageId: "question",
+    content: "Go.",
+  });
+  const agent = await tokenOf(url, { agent: session });
+  const { work } = (await post(`${url}/v1/work/claim`, agent, {
+    agent: session,
+    worker: "bench",
+    waitMs: 5_000,
+  })) as {
+    work: { runId: string; attempt: number; token: string };
+  };
+  const items = Array.from({ length: producers }, (_, n) => ({
+    type: "TEXT_MESSAGE_START",
+    messageId: `m${n}`,
+    role: "assistant",
+  }));
+  const { runId, attempt } = work;
+  await post(url + path, work.token, {
+    id: "open",
+    type: "run.append",
+    runId,
+    attempt,
+    producer: "open",
+    seq: 1,
+    items,
+  });
+  return { path, runId, attempt, token: work.token };
+}
+
+async function tokenOf(url: string, who: object): Promise<string> {
+  return ((await post(`${url}/v1/dev/token`, "", who)) as { token: string }).token;
+}
+
+async function post(url: string, token: string, body: object, method = "POST"): Promise<unknown> {
+  const headers = { ...JSON_TYPE, ...(token && { authorization: `Bearer ${token}` }) };
+  const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+  if (!response.ok)
+    throw new Error(`${method} ${url} gave ${response.status}: ${await response.text()}`);
+  return response.json();
+}
+
+async function put(url: string): Promise<void> {
+  const response = await fetch(url, { method: "PUT", headers: JSON_TYPE });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`PUT ${url} gave ${response.status}.`);
+}
+
+/** Which session a worker turns to next: all in order, each worker from its own place. */
+function spreader(workers: number, sessions: number): (worker: number) => number {
+  const counts = Array.from({ length: workers }, () => 0);
+  return (worker) => {
+    const count = counts[worker] ?? 0;
+    counts[worker] = count + 1;
+    return (worker + count * workers) % sessions;
+  };
+}

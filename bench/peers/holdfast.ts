@@ -1,0 +1,19 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer, openSqlite } from "holdfast";
+
+// Holdfast as it is served by default: SQLite, WAL, synchronous=FULL. The agent tokens come from the wire, as ever.
+const directory = await mkdtemp(join(tmpdir(), "bench-holdfast-"));
+const storage = await openSqlite({ directory });
+const server = createServer({ storage, leaseMs: 600_000 });
+const { url } = await server.listen();
+process.send?.({ url });
+process.on("disconnect", () => void stop());
+
+async function stop() {
+  await server.close();
+  await storage[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+  process.exit(0);
+}

@@ -1,0 +1,32 @@
+import { useCallback, useMemo, useRef, useState } from "react";
+import { NameForm } from "./components/name-form.tsx";
+import { SessionPage } from "./components/session-page.tsx";
+import { forgetIdentity, mintIdentity, readIdentity, type Identity } from "./identity.ts";
+import { openClient } from "./open-client.ts";
+
+/** Asks for a name where this tab has none, then shows the session that the address names. */
+export function App({ session }: { readonly session: string }) {
+  const [identity, setIdentity] = useState<Identity | undefined>(readIdentity);
+  const client = useMemo(() => identity && openClient(identity.token), [identity]);
+  const renewed = useRef(false);
+  const enter = useCallback(async (name: string) => setIdentity(await mintIdentity(name)), []);
+  // The server was set up anew: the same name gets a new token, once; after that the person is asked.
+  const onStale = useCallback(() => {
+    const again = identity && !renewed.current ? enter(identity.name) : Promise.reject();
+    renewed.current = true;
+    again.catch(() => {
+      forgetIdentity();
+      setIdentity(undefined);
+    });
+  }, [identity, enter]);
+  if (!identity || !client) return <NameForm session={session} onName={enter} />;
+  return (
+    <SessionPage
+      key={identity.token}
+      id={session}
+      client={client}
+      identity={identity}
+      onStale={onStale}
+    />
+  );
+}

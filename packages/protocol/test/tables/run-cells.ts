@@ -1,0 +1,197 @@
+/**
+ * The life of a run, cell by cell, in words of its own: this file imports nothing, so that it can disagree with the
+ * source. Columns: `held` is queued behind other runs, `queued` waits for a worker. A cell maps conditions to what must
+ * follow:
+ *
+ * - `=` applied, and the run is as it was · `applied` fenced and taken, the run goes on
+ * - `held`, `queued`, … its new phase · `queued again` under a new wake id · `ended complete` so · `agent_lost` the reason
+ * - `news` as it was, with something the agent has not seen
+ * - `new run waits`, `new run starts` what becomes of a message's own run, this one going on as it was
+ * - `! code` refused, and nothing was written
+ *
+ * Left out until they exist: `step.start`, steering, and budgets.
+ */
+export type Phase = "held" | "queued" | "active" | "suspended" | "ended";
+export type RunRow = Readonly<Record<Phase, Readonly<Record<string, string>>>>;
+
+export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
+  start: {
+    held: { "": "! run_held" },
+    queued: { "right wake": "active", "wrong wake": "! run_held", "right wake, lost": "active" },
+    active: {
+      "same worker, same wake": "=",
+      "other worker, same wake": "! run_held",
+      "same worker, wrong wake": "! run_held",
+    },
+    suspended: { "": "! run_held", "same worker, same wake": "! run_held" },
+    ended: { "": "! run_ended" },
+  },
+  append: {
+    held: { "": "! attempt_fenced" },
+    queued: { "": "! attempt_fenced", lost: "! attempt_fenced", "lost, repeat": "=" },
+    active: {
+      "": "applied",
+      repeat: "=",
+      hole: "! sequence_gap",
+      "older attempt": "! attempt_fenced",
+      "older attempt, repeat": "=",
+      "other producer": "applied",
+      "other run": "! forbidden",
+      person: "! forbidden",
+    },
+    suspended: { "": "! attempt_fenced", repeat: "=" },
+    ended: { "": "! run_ended", repeat: "=" },
+  },
+  heartbeat: {
+    held: { "": "! attempt_fenced" },
+    queued: { "": "! attempt_fenced", lost: "! attempt_fenced" },
+    active: { "": "=", "older attempt": "! attempt_fenced", person: "! forbidden" },
+    suspended: { "": "! attempt_fenced" },
+    ended: { "": "! run_ended" },
+  },
+  finish: {
+    held: { "": "! attempt_fenced" },
+    queued: { "": "! attempt_fenced", "lost, repeat": "=" },
+    active: {
+      "": "ended complete",
+      "client call": "suspended",
+      "gated call": "suspended",
+      "claimed call": "suspended",
+      "answered by a client": "queued again",
+      "answered by the agent": "ended complete",
+      "answered by a client, next round": "ended complete",
+      approved: "queued again",
+      "approved, next round": "queued again",
+      denied: "queued again",
+      cancelled: "queued again",
+      "answered by a client, gated call": "suspended",
+      repeat: "=",
+      hole: "! sequence_gap",
+      "older attempt": "! attempt_fenced",
+      lost: "ended complete",
+    },
+    suspended: { "": "! attempt_fenced", repeat: "=" },
+    ended: { "": "! run_ended", repeat: "=" },
+  },
+  fail: {
+    held: { "": "! attempt_fenced" },
+    queued: { "": "! attempt_fenced" },
+    active: {
+      "": "ended error, broken",
+      "client call": "ended error, broken",
+      repeat: "=",
+      hole: "! sequence_gap",
+      "older attempt": "! attempt_fenced",
+    },
+    suspended: { "": "! attempt_fenced" },
+    ended: { "": "! run_ended", repeat: "=" },
+  },
+  "lease expires": {
+    held: { "": "=" },
+    queued: { "": "=", lost: "=" },
+    active: {
+      "": "queued again",
+      "client call": "suspended",
+      "gated call": "suspended",
+      "claimed call": "suspended",
+      "lost three times": "ended error, agent_lost",
+      "lost three times, client call": "ended error, agent_lost",
+      "lost three times, finished once": "queued again",
+      "older attempt": "=",
+    },
+    suspended: { "": "=" },
+    ended: { "": "=" },
+  },
+  "last call answered": {
+    held: {},
+    // Whoever owes a call to a queued run owes it to the agent's side.
+    queued: {},
+    active: { "client call": "news" },
+    suspended: { "client call": "queued again", "claimed call": "queued again" },
+    ended: {},
+  },
+  "last call approved": {
+    held: {},
+    queued: {},
+    active: { "gated call": "news" },
+    suspended: { "gated call": "queued again" },
+    ended: {},
+  },
+  "last call denied": {
+    held: {},
+    queued: {},
+    active: { "gated call": "news" },
+    suspended: { "gated call": "queued again" },
+    ended: {},
+  },
+  "last call cancelled": {
+    held: {},
+    queued: {},
+    active: { "client call": "news" },
+    suspended: { "client call": "queued again" },
+    ended: {},
+  },
+  "last call expires": {
+    held: {},
+    queued: {},
+    active: { "client call": "news" },
+    suspended: { "client call": "queued again", "gated call": "queued again" },
+    ended: {},
+  },
+  "last claim expires": {
+    held: {},
+    queued: {},
+    active: { "claimed call": "news" },
+    suspended: { "claimed call": "queued again", "claimed call, safe": "queued again" },
+    ended: {},
+  },
+  "one of two calls answered": {
+    held: {},
+    queued: {},
+    active: { "client call, gated call": "news" },
+    suspended: { "client call, gated call": "suspended" },
+    ended: {},
+  },
+  "a run before it ends": {
+    held: { "": "queued again", "behind two": "held" },
+    queued: { "": "=" },
+    active: { "": "=" },
+    suspended: { "": "=" },
+    ended: { "": "=" },
+  },
+  cancel: {
+    held: { "": "ended cancelled" },
+    queued: { "": "ended cancelled" },
+    active: { "": "ended cancelled", "client call": "ended cancelled" },
+    suspended: { "": "ended cancelled" },
+    ended: { "": "! run_ended" },
+  },
+  "message, queue": {
+    held: { "": "new run waits" },
+    queued: { "": "new run waits" },
+    active: { "": "new run waits" },
+    suspended: { "pending queue": "new run waits" },
+    ended: { "": "new run starts" },
+  },
+  "message, refuse": {
+    held: { "": "! run_active" },
+    queued: { "": "! run_active" },
+    active: { "": "! run_active" },
+    suspended: { "pending refuse": "! calls_pending" },
+    ended: { "": "new run starts" },
+  },
+  "message, replace": {
+    held: { "": "ended cancelled, replaced" },
+    queued: { "": "ended cancelled, replaced" },
+    active: { "": "ended cancelled, replaced" },
+    suspended: { "": "ended complete, abandoned", "pending refuse": "! calls_pending" },
+    ended: { "": "new run starts" },
+  },
+  "message, concurrent": {
+    held: { "": "new run starts" },
+    queued: { "": "new run starts" },
+    active: { "": "new run starts" },
+    suspended: { "": "ended complete, abandoned", "pending queue": "new run waits" },
+    ended: { "": "new run starts" },
+  },
+};

@@ -1,0 +1,287 @@
+/** The rest of a call's life, in the words of `call-cells.ts`: what answers it, decides upon it, or ends it. */
+type Status = "streaming" | "ended" | "gated" | "open" | "claimed" | "settled";
+type Cell = Readonly<Record<string, string>>;
+type Row = Readonly<Record<Status, Cell>>;
+
+const ALL = (cell: Cell): Row => ({
+  streaming: cell,
+  ended: cell,
+  gated: cell,
+  open: cell,
+  claimed: cell,
+  settled: cell,
+});
+
+export const SETTLE_CELLS: Readonly<Record<string, Row>> = {
+  "answer by the client": {
+    streaming: { client: "! not_ready" },
+    ended: {
+      client: "ok",
+      "client, with error": "error",
+      "client, declines": "error, declined",
+      "client, gate": "! approval_required",
+    },
+    gated: { client: "! approval_required" },
+    open: {
+      client: "ok",
+      "client, with error": "error",
+      "client, declines": "error, declined",
+      "client, decided": "ok",
+      "client, manual": "ok",
+      "client, by holder, held once": "ok",
+      "client, manual, by holder, held once": "ok",
+      "client, by holder, held before": "! claim_lost",
+    },
+    claimed: {
+      "client, by holder": "ok",
+      "client, by holder, with error": "error",
+      "client, without claim": "! claim_held",
+      "client, by other": "! claim_held",
+      "client, by holder, held once": "! claim_lost",
+    },
+    settled: {
+      "client, answered": "! already_answered",
+      "client, cancelled": "! call_settled",
+      "client, denied": "! call_settled",
+    },
+  },
+  "answer by the agent": {
+    streaming: { agent: "! not_ready" },
+    ended: {
+      agent: "ok",
+      provider: "ok",
+      "agent, with error": "error",
+      "agent, gate": "error, executed_without_approval",
+      "agent, asked": "error, executed_without_approval",
+    },
+    gated: {
+      agent: "error, executed_without_approval",
+      "agent, older attempt": "! attempt_fenced",
+    },
+    open: {
+      agent: "ok",
+      "agent, with error": "error",
+      "agent, decided": "ok",
+      "agent, decided, given": "ok",
+      "provider, asked, decided": "ok",
+      "agent, older attempt": "! attempt_fenced",
+    },
+    claimed: {
+      "agent, implicit": "ok",
+      "agent, implicit, with error": "error",
+      "agent, without claim": "! claim_held",
+    },
+    settled: {
+      "agent, answered": "=",
+      "agent, answered, with another": "! already_answered",
+      "agent, answered, with error": "! already_answered",
+      "agent, truncated, with error": "=",
+      "agent, truncated": "! call_settled",
+      "agent, cancelled": "! call_settled",
+      "agent, denied, with error": "! call_settled",
+    },
+  },
+  "answer with the agent's claim": {
+    // Nothing of the kind can hold a claim.
+    streaming: {},
+    ended: { "agent, held once": "! claim_lost" },
+    gated: {},
+    open: { "agent, held once": "! claim_lost", "agent, held once, no attempt": "! claim_lost" },
+    claimed: {
+      agent: "ok",
+      "agent, with error": "error",
+      "agent, round closed": "ok",
+      "agent, older attempt": "ok",
+      "agent, no attempt": "ok",
+    },
+    settled: {
+      "agent, answered": "=",
+      "agent, answered, with another": "! already_answered",
+      "agent, cancelled": "! call_settled",
+    },
+  },
+  "answer by the wrong side": ALL({
+    client: "! not_executor",
+    agent: "! not_executor",
+    "client, other run": "! not_executor",
+  }),
+  decide: {
+    streaming: { "client, approve": "! not_ready", "agent, gate, approve": "! not_ready" },
+    ended: { "client, approve": "! not_ready", "agent, gate, approve": "! not_ready" },
+    gated: {
+      "agent, approve": "open",
+      "client, approve": "open",
+      "agent, approve, by digest": "open",
+      "agent, approve, by both": "open",
+      "agent, edit": "open",
+      "agent, deny": "denied",
+      "client, deny": "denied",
+      "agent, approve, stale id": "! stale_decision",
+      "agent, approve, stale digest": "! stale_decision",
+      "agent, approve, names nothing": "! stale_decision",
+      "agent, deny, stale id": "! stale_decision",
+      "agent, edit, badly": "! invalid_arguments",
+      "agent, edit, signed": "! edit_unsupported",
+      "agent, approve, signed": "open",
+      "agent, approve, as attempt": "! forbidden",
+    },
+    open: {
+      "agent, approve": "! stale_decision",
+      "agent, decided, approve": "! stale_decision",
+      "agent, decided, deny": "! stale_decision",
+      "client, manual, approve": "! stale_decision",
+    },
+    claimed: {
+      "client, approve": "! stale_decision",
+      "client, decided, deny": "! stale_decision",
+      "agent, implicit, approve": "! stale_decision",
+    },
+    settled: {
+      "agent, denied, approve": "! stale_decision",
+      "agent, approval expired, approve": "! stale_decision",
+      "agent, answered, approve": "! call_settled",
+    },
+  },
+  "approval expires": {
+    streaming: { agent: "=", "agent, gate": "=" },
+    ended: { "agent, gate": "=" },
+    gated: {
+      agent: "expired, approval_expired",
+      client: "expired, approval_expired",
+      "agent, not due": "=",
+    },
+    open: { agent: "=", "agent, decided": "=" },
+    claimed: { "client, decided": "=" },
+    settled: { "agent, denied": "=" },
+  },
+  deadline: {
+    streaming: { client: "=" },
+    ended: { client: "=" },
+    gated: { client: "=" },
+    open: {
+      client: "expired, deadline",
+      agent: "expired, deadline",
+      "client, decided": "expired, deadline",
+      "client, not due": "=",
+    },
+    claimed: {
+      client: "expired, deadline",
+      "client, not due": "=",
+      "agent, after open": "expired, deadline",
+      // Claimed before its round closed, it was never open: its lease bounds it.
+      agent: "=",
+    },
+    settled: { "client, answered": "=" },
+  },
+  "claim expires": {
+    streaming: { client: "=" },
+    ended: { "agent, held once": "=" },
+    gated: { client: "=" },
+    open: { "client, held once": "=" },
+    claimed: {
+      "client, safe": "open",
+      client: "open, manual",
+      "agent, safe": "ended",
+      "agent, safe, round closed": "open",
+      agent: "error, executor_lost",
+      "agent, implicit": "=",
+      "client, older claim": "=",
+    },
+    settled: { "client, answered": "=" },
+  },
+  "attempt finishes": {
+    streaming: { client: "error, truncated", agent: "error, truncated" },
+    ended: {
+      client: "open",
+      "client, gate": "gated",
+      "client, invalid": "error, invalid_arguments",
+      agent: "error, unanswered",
+      provider: "error, unanswered",
+      "agent, gate": "gated",
+      "agent, no round": "error, unanswered",
+      "client, no round": "open",
+    },
+    gated: { client: "=", agent: "=" },
+    open: {
+      client: "=",
+      "client, manual": "=",
+      agent: "error, unanswered",
+      "agent, decided, given": "error, unanswered",
+      "agent, decided": "=",
+      "agent, safe, expired once": "=",
+      "agent, released": "error, unanswered",
+    },
+    claimed: {
+      client: "=",
+      agent: "=",
+      "agent, implicit": "error, unanswered",
+      "agent, decided, given": "=",
+    },
+    settled: { agent: "=" },
+  },
+  "attempt is lost": {
+    streaming: {
+      client: "superseded, round_superseded",
+      "client, kept": "error, truncated",
+      "agent, no round": "error, truncated",
+    },
+    ended: {
+      client: "superseded, round_superseded",
+      agent: "superseded, round_superseded",
+      "client, kept": "open",
+      "agent, kept": "open",
+      "agent, kept, gate": "gated",
+      "client, kept, invalid": "error, invalid_arguments",
+      "client, no round": "open",
+    },
+    gated: { client: "=", agent: "=" },
+    open: { client: "=", agent: "=", "agent, decided, given": "=" },
+    claimed: {
+      client: "=",
+      agent: "=",
+      "agent, implicit": "error, executor_lost",
+      "agent, implicit, safe": "open",
+      "agent, decided, given": "=",
+    },
+    settled: { agent: "=" },
+  },
+  cancel: {
+    ...ALL({ client: "cancelled, cancelled", agent: "cancelled, cancelled" }),
+    settled: { client: "! call_settled", "agent, answered": "! call_settled" },
+  },
+  "run is cancelled": {
+    ...ALL({ client: "cancelled, run_cancelled", agent: "cancelled, run_cancelled" }),
+    settled: { client: "=" },
+  },
+  "run is replaced": {
+    ...ALL({ client: "cancelled, run_replaced", agent: "cancelled, run_replaced" }),
+    settled: { client: "=" },
+  },
+  "run fails": {
+    ...ALL({ client: "abandoned, run_failed", agent: "abandoned, run_failed" }),
+    settled: { client: "=" },
+  },
+  "run is abandoned": {
+    // A suspended run has no round open.
+    streaming: {},
+    ended: {},
+    gated: {
+      client: "abandoned, superseded_by_new_message",
+      agent: "abandoned, superseded_by_new_message",
+    },
+    open: { client: "abandoned, superseded_by_new_message" },
+    claimed: {
+      client: "abandoned, superseded_by_new_message",
+      agent: "abandoned, superseded_by_new_message",
+    },
+    settled: { client: "=" },
+  },
+  "agent is given up": {
+    streaming: { client: "abandoned, run_failed" },
+    ended: { client: "abandoned, run_failed", agent: "abandoned, run_failed" },
+    gated: { client: "abandoned, run_failed" },
+    open: { client: "abandoned, run_failed", agent: "abandoned, run_failed" },
+    claimed: { client: "abandoned, run_failed", agent: "abandoned, run_failed" },
+    settled: { client: "=" },
+  },
+};

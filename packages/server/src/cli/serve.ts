@@ -1,0 +1,15 @@
+import { openSqlite } from "../storage/sqlite/open.ts";
+import { readFlags } from "./flags.ts";
+import { run } from "./run.ts";
+
+/** `holdfast serve`: tokens come from whoever has the secret. */
+export async function serve(args: readonly string[]): Promise<void> {
+  const { data, port, host: hostname, ...options } = readFlags(args);
+  const text = process.env["HOLDFAST_SECRET"];
+  if (text === undefined) {
+    throw new Error("HOLDFAST_SECRET is not set: without it anybody could act as anyone.");
+  }
+  const secret = new TextEncoder().encode(text);
+  const storage = await openSqlite({ directory: data });
+  await run({ ...options, storage, secret, dev: false }, { port, hostname });
+}

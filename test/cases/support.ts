@@ -1,0 +1,98 @@
+import {
+  fromRows,
+  type AgentItem,
+  type SessionState,
+  type ToolDeclaration,
+} from "@holdfast/protocol";
+import { createServer, memoryStorage, type ServerOptions } from "holdfast";
+import { devToken, wire, type Wire, type Work } from "../support/wire.ts";
+
+export const TOOLS: ToolDeclaration[] = [
+  { name: "weather" },
+  { name: "location", executor: "client" },
+  { name: "transfer", approval: "always" },
+];
+
+/** A real server on loopback, Ana, Bo and an agent, each by plain `fetch`. */
+export async function openHouse(options: Partial<ServerOptions> = {}) {
+  const storage = memoryStorage();
+  const secret = crypto.getRandomValues(new Uint8Array(32));
+  const start = async () => {
+    const server = createServer({ storage, secret, dev: true, leaseMs: 60_000, ...options });
+    return { server, ...(await server.listen()) };
+  };
+  let running = await start();
+  const connect = async () => ({
+    ana: wire(running.url, await devToken(running.url, { name: "ana" })),
+    bo: wire(running.url, await devToken(running.url, { name: "bo" })),
+    agent: wire(running.url, await devToken(running.url, { agent: "demo" })),
+  });
+  const house = {
+    ...(await connect()),
+    url: running.url,
+    session: "s1",
+    async restart() {
+      await running.server.close();
+      running = await start();
+      Object.assign(house, await connect(), { url: running.url });
+    },
+    /** Ana says something; the run that answers it. */
+    async send(text: string, more: object = {}): Promise<string> {
+      const messageId = crypto.randomUUID();
+      const verdict = await house.ana.command(house.session, {
+        type: "message.send",
+        messageId,
+        content: text,
+        ...more,
+      });
+      if (verdict.runId === undefined) throw new Error(`No run: ${JSON.stringify(verdict)}`);
+      return verdict.runId;
+    },
+    /** The agent takes what is ready. */
+    async attempt(declared: object = { tools: TOOLS }): Promise<Attempt> {
+      const work = await house.agent.claimWork({ worker: "w1", ...declared });
+      if (!work) throw new Error("No work came.");
+      return attemptOf(house.ana.as(work.token), work);
+    },
+    async state(): Promise<SessionState> {
+      const { offset, state } = await house.ana.state(house.session);
+      return fromRows(offset, state);
+    },
+    async [Symbol.asyncDispose]() {
+      await running.server.close();
+      await storage[Symbol.asyncDispose]();
+    },
+  };
+  await house.ana.create(house.session);
+  return house;
+}
+
+export type House = Awaited<ReturnType<typeof openHouse>>;
+export type Attempt = ReturnType<typeof attemptOf>;
+
+function attemptOf(agent: Wire, work: Work) {
+  let seq = 0;
+  const fence = () => ({
+    runId: work.runId,
+    attempt: work.attempt,
+    producer: "main",
+    seq: (seq += 1),
+  });
+  return {
+    work,
+    agent,
+    append: (...items: AgentItem[]) =>
+      agent.command(work.session, { type: "run.append", ...fence(), items }),
+    finish: () => agent.command(work.session, { type: "run.finish", ...fence() }),
+    claim: (callId: string) => agent.command(work.session, { type: "call.claim", callId }),
+  };
+}
+
+/** One complete proposal, its arguments in the pieces given. */
+export function proposal(callId: string, name: string, ...pieces: string[]): AgentItem[] {
+  return [
+    { type: "TOOL_CALL_START", toolCallId: callId, toolCallName: name },
+    ...pieces.map((delta) => ({ type: "TOOL_CALL_ARGS" as const, toolCallId: callId, delta })),
+    { type: "TOOL_CALL_END", toolCallId: callId },
+  ];
+}
