@@ -22,7 +22,7 @@ export function entryRoutes(app: App, options: HttpOptions): void {
         heartbeatMs,
         schedule,
         log,
-        destroy: () => outgoing?.destroy(),
+        destroy: outgoing && (() => void outgoing.destroy()),
       });
     }
     const page = await engine.page(session, after, limitOf(c.req.query("limit"), MOST_ENTRIES));
