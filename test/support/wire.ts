@@ -14,7 +14,7 @@ export function wire(url: string, token: string) {
       body: text === "" ? undefined : (JSON.parse(text) as unknown),
     };
   };
-  return {
+  const self = {
     call,
     as: (other: string) => wire(url, other),
     create: (session: string, agent = "demo") =>
@@ -84,7 +84,23 @@ export function wire(url: string, token: string) {
       if (status !== 200) throw new Error(`No work but ${status}: ${JSON.stringify(body)}`);
       return (body as { work: Work }).work;
     },
+    /** Reads the state again after every frame until it is as wanted. */
+    async until(session: string, wanted: (state: StateRows) => boolean): Promise<StateRows> {
+      const { frames, stop } = await self.stream(session);
+      const reader = frames.getReader();
+      try {
+        for (;;) {
+          const { state } = await self.state(session);
+          if (wanted(state)) return state;
+          if ((await reader.read()).done) throw new Error("The stream ended.");
+        }
+      } finally {
+        stop();
+        await reader.cancel().catch(() => undefined); // it was just cut off
+      }
+    },
   };
+  return self;
 }
 
 export type Wire = ReturnType<typeof wire>;

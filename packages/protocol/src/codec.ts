@@ -14,7 +14,13 @@ export interface Codec<Chunk, History> {
    * The model history for the next attempt of a run: valid for every provider, whatever happened before; each call
    * has one result (see {@link resultOf}).
    */
-  history(state: SessionState, options: { readonly runId: string }): Promise<History>;
+  history(state: SessionState, options: HistoryOptions): Promise<History>;
+}
+
+export interface HistoryOptions {
+  readonly runId: string;
+  /** The framework's own tools, for those that render their output for the model. */
+  readonly tools?: object;
 }
 
 export interface EncoderScope {

@@ -7,6 +7,7 @@ import {
   type Verdict,
 } from "@holdfast/protocol";
 import { submit, type Attempt } from "./attempt.ts";
+import { insteadOf } from "./oversize.ts";
 
 /** An item the server did not take, and why. */
 export interface Refused {
@@ -69,18 +70,20 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const waitingForRoom: (() => void)[] = [];
   let waiting = 0;
   let seq = 0;
-  let pumping: Promise<void> | undefined;
+  let pumping = false;
   let last: Promise<unknown> = Promise.resolve();
+  /** What stands for an item of the last batch that was refused. */
+  let replaced: Promise<void> = Promise.resolve();
   let ended = false;
   let offset: Offset | undefined;
 
   function enqueue(entries: readonly Queued[]): void {
     for (const entry of entries) waiting += entry.text.length;
     queue.push(...entries);
+    if (pumping) return;
+    pumping = true;
     // A microtask later, so that what is pushed in one go travels together.
-    pumping ??= Promise.resolve()
-      .then(pump)
-      .finally(() => (pumping = undefined));
+    queueMicrotask(() => void pump());
   }
 
   async function pump(): Promise<void> {
@@ -90,12 +93,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
         await deliver(batch);
       } catch (error) {
         const reason = signal.aborted ? signal.reason : error;
-        if (reason instanceof HoldfastError) attempt.lapse(reason);
+        attempt.lapse(reason instanceof HoldfastError ? reason : broken(reason));
         for (const entry of [...batch, ...queue.splice(0)]) entry.drop(reason);
         waiting = 0;
       }
       if (waiting <= queueSize) for (const go of waitingForRoom.splice(0)) go();
     }
+    pumping = false;
   }
 
   /** The next items that fit in one request, or the last word. */
@@ -151,8 +155,33 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   function settle(entry: Queued, error?: Rejection): void {
     waiting -= entry.text.length;
-    if (error && entry.item) options.onRefused?.({ item: entry.item, error });
+    if (error && entry.item) {
+      options.onRefused?.({ item: entry.item, error });
+      const item = insteadOf(entry.item, error);
+      if (item) {
+        return replace(entry, item);
+      }
+    }
     entry.settle(error);
+  }
+
+  function replace(entry: Queued, item: AgentItem): void {
+    const text = JSON.stringify(item);
+    waiting += text.length;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    replaced = promise;
+    queue.unshift({
+      item,
+      text,
+      settle(error) {
+        entry.settle(error);
+        resolve();
+      },
+      drop(reason) {
+        entry.drop(reason);
+        resolve();
+      },
+    });
   }
 
   function track<T>(promise: Promise<T>): Promise<T> {
@@ -187,6 +216,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     },
     async flush() {
       await last;
+      await replaced;
     },
     room() {
       if (waiting <= queueSize) return Promise.resolve();
@@ -214,6 +244,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
 /** Refusals that are about what a batch holds, not about the attempt. */
 function isAboutContent({ code }: { readonly code: Rejection["code"] }): boolean {
   return code === "too_large" || code === "invalid_request";
+}
+
+function broken(cause: unknown): HoldfastError {
+  return new HoldfastError(
+    { code: "internal", message: "The agent's outbox failed: its attempt cannot go on." },
+    { cause },
+  );
 }
 
 const AFTER_THE_END: Rejection = {

@@ -1,6 +1,7 @@
 import {
   callsOf,
   HoldfastError,
+  partsOf,
   type Call,
   type Json,
   type SessionState,
@@ -21,11 +22,11 @@ export interface ResumeContext {
 
 /**
  * Executes what earlier attempts left to the agent and no framework will take up: calls that are open without an
- * approval, such as those of a `retry: safe` tool whose process died. Approved ones are the framework's, which reads
- * them from the history. Resolves when the answers are durable.
+ * approval, such as those of a `retry: safe` tool whose process died, and approved ones that content followed. Other
+ * approved ones are the framework's, which finds them at the end of the history. Resolves when the answers are durable.
  */
 export async function resumeCalls(state: SessionState, context: ResumeContext): Promise<void> {
-  const left = callsOf(state, context.runId).filter(isLeft);
+  const left = callsOf(state, context.runId).filter((call) => isLeft(state, call));
   await Promise.all(left.map((call) => resume(call, context)));
   await context.outbox.flush();
 }
@@ -35,8 +36,17 @@ export function isRunnable(call: Call): boolean {
   return call.status === "open" && call.executor === "agent";
 }
 
-function isLeft(call: Call): boolean {
-  return isRunnable(call) && call.approval?.decision?.approved !== true;
+function isLeft(state: SessionState, call: Call): boolean {
+  if (!isRunnable(call)) return false;
+  return call.approval?.decision?.approved !== true || isFollowed(state, call);
+}
+
+/** Whether a later round of its run said something: frameworks take up approved calls from the last one alone. */
+function isFollowed(state: SessionState, { runId, round = 0 }: Call): boolean {
+  return partsOf(state, runId).some(({ kind, id }) => {
+    const part = kind === "call" ? state.calls.get(id) : state.items.get(id);
+    return (part?.round ?? 0) > round;
+  });
 }
 
 async function resume(call: Call, { tools, executor, claims, outbox }: ResumeContext) {

@@ -32,8 +32,8 @@ export interface Run<Chunk = unknown, History = unknown, Tools extends ToolSet =
   readonly state: SessionState;
   /**
    * Aborted once nothing the agent does for this run counts any more: the run was cancelled or ended (`run_ended`),
-   * the attempt was given to another process (`attempt_fenced`), or the worker stops (`closed`). The reason is a
-   * {@link HoldfastError}.
+   * the attempt was given to another process (`attempt_fenced`), the worker stops or the attempt has been concluded
+   * (`closed`). The reason is a {@link HoldfastError}.
    */
   readonly signal: AbortSignal;
   /** What the model is sent: everything before, with one result for every call. */
@@ -149,7 +149,7 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
     async history() {
       await outbox.flush();
       if (outbox.offset !== undefined) await live.until(outbox.offset);
-      return codec.history(live.state, { runId });
+      return codec.history(live.state, { runId, tools });
     },
     async pipe(stream) {
       const { claimOf } = claims;

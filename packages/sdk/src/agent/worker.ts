@@ -39,7 +39,10 @@ export interface WorkerOptions<Chunk, History, Tools extends ToolSet> {
   readonly complete?: boolean;
   /** Works on one attempt. Returning finishes it, throwing fails its run. */
   readonly handler: (run: Run<Chunk, History, Tools>) => Promise<void>;
-  /** Hears of what nobody else does: a handler that threw, work that could not be asked for. */
+  /**
+   * Hears of what nobody else does: a handler that threw, a server that is away (once each time), what stopped the
+   * worker. Default: the console.
+   */
   readonly onError?: (error: unknown, run?: RunName) => void;
   /** Hears of every item the server did not take. */
   readonly onRefused?: (refused: Refused, run: RunName) => void;
@@ -86,7 +89,7 @@ const DEFAULT_BACKOFF: Backoff = { baseMs: 100, maxMs: 3_000 };
 export function worker<Chunk, History, Tools extends ToolSet = Record<never, never>>(
   options: WorkerOptions<Chunk, History, Tools>,
 ): Worker {
-  const { url, agent, codec, onError, onRefused } = options;
+  const { url, agent, codec, onError = console.error, onRefused } = options;
   const { concurrency = 4, waitMs = 25_000, patienceMs = 300_000, complete } = options;
   const timing = options.timing ?? systemTiming;
   const instance = crypto.randomUUID();
@@ -102,7 +105,6 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
   const transport = createTransport({ ...connection, token: options.token });
   const { controller: taking, unlink } = linkedController(options.signal);
   const attempts = new Map<Attempt, Promise<void>>();
-  let vacancy = (): void => {};
 
   async function take(): Promise<void> {
     const declared = await declareTools(tools, policies);
@@ -117,8 +119,8 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     let failures = 0;
     for (;;) {
       try {
+        while (attempts.size >= concurrency) await Promise.race(attempts.values());
         taking.signal.throwIfAborted();
-        while (attempts.size >= concurrency) await vacant();
         const work = await claimWork(transport, request, taking.signal);
         failures = 0;
         if (work) begin(work);
@@ -126,21 +128,12 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
         if (taking.signal.aborted) return;
         if (!isTransient(error)) throw error;
         failures += 1;
-        if (failures === 1) onError?.(error);
+        if (failures === 1) onError(error);
         await timing
           .sleep(backoffMs(timing, failures, transport.backoff), taking.signal)
           .catch(() => {});
       }
     }
-  }
-
-  function vacant(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      vacancy = resolve;
-      taking.signal.addEventListener("abort", () => reject(taking.signal.reason as Error), {
-        once: true,
-      });
-    });
   }
 
   function begin(work: Work): void {
@@ -149,7 +142,6 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     const done = handle(attempt).finally(() => {
       attempt.lapse(closed("The attempt has ended."));
       attempts.delete(attempt);
-      vacancy();
     });
     attempts.set(attempt, done);
   }
@@ -170,7 +162,7 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
         await options.handler(run);
       } catch (error) {
         if (signal.aborted) throw error;
-        onError?.(error, about);
+        onError(error, about);
         const message = error instanceof Error ? error.message : String(error);
         // The handler may have failed or finished the run itself before it threw.
         await run.fail({ code: "agent_error", message }).catch(() => {});
@@ -179,12 +171,12 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
       await conclude();
     } catch (error) {
       // An attempt that is over needs no words; whatever a handler throws then follows from that.
-      if (!signal.aborted) onError?.(error, about);
+      if (!signal.aborted) onError(error, about);
     }
   }
 
   const running = take().finally(() => unlink());
-  running.catch(() => {}); // told by `stopped`
+  running.catch((error: unknown) => onError(error));
 
   async function stop({ graceMs = 10_000 } = {}): Promise<void> {
     taking.abort(closed("The worker stops."));
@@ -201,15 +193,17 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
   }
 
   options.signal?.addEventListener("abort", () => void stop({ graceMs: 0 }), { once: true });
+  const stopped = running.then(async () => {
+    await Promise.allSettled(attempts.values());
+  });
+  stopped.catch(() => {}); // `onError` heard it
   return {
     name,
     get active() {
       return attempts.size;
     },
     stop,
-    stopped: running.then(async () => {
-      await Promise.allSettled(attempts.values());
-    }),
+    stopped,
     [Symbol.asyncDispose]: () => stop(),
   };
 }

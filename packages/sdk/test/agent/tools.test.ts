@@ -186,3 +186,41 @@ test("a tool that throws, an unknown tool and broken arguments are errors the mo
   expect(state.calls.get("c3")).toMatchObject({ outcome: "error" });
   expect(agent.errors).toEqual([]);
 });
+
+test("a server that is stricter than the agent wins: the call waits, then runs once", async () => {
+  await using lab = await openLab();
+  let effects = 0;
+  const pay = tool({
+    description: "Pays",
+    inputSchema: amount,
+    execute: async () => ({ paid: (effects += 1) }),
+  });
+  await using agent = await startAgent(lab, {
+    tools: { pay },
+    policies: { pay: { approval: "always" } },
+    respond: (prompt) =>
+      lastOf(prompt).role === "tool"
+        ? [{ type: "text", text: "It waits." }]
+        : JSON.stringify(prompt).includes("It waits.")
+          ? [{ type: "text", text: JSON.stringify(prompt) }]
+          : [{ type: "tool-call", toolName: "pay", toolCallId: "c1", input: { amount: 1 } }],
+    milder: true,
+  });
+  const session = await lab.session();
+  const runId = await lab.send(session, "pay");
+  const call = await lab.until(session, (state) => {
+    const gated = state.calls.get("c1");
+    return state.runs.get(runId)?.status === "suspended" && gated?.status === "gated" && gated;
+  });
+  expect(effects).toBe(0);
+  const approvalId = call.approval?.id ?? "";
+  await lab.command(session, { type: "call.decide", callId: "c1", approvalId, approved: true });
+  const { state, text } = await lab.until(session, ended(runId));
+  expect(effects).toBe(1);
+  expect(state.calls.get("c1")).toMatchObject({
+    outcome: "ok",
+    answer: { answer: { type: "json", value: { paid: 1 } } },
+  });
+  expect(text).toContain("It waits.");
+  expect(agent.refused).toEqual([]);
+});

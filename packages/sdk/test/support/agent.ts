@@ -35,6 +35,8 @@ export interface AgentOptions<Tools extends ToolSet> {
   readonly tools?: Tools;
   readonly policies?: ToolPolicies<Tools>;
   readonly delayMs?: number;
+  /** The handler gives the framework no approvals at all, whatever was declared. */
+  readonly milder?: boolean;
   readonly worker?: Partial<WorkerOptions<UIMessageChunk, ModelMessage[], Tools>>;
   /** Hears of every attempt that begins. */
   readonly onRun?: (run: Run<UIMessageChunk, ModelMessage[], Tools>) => void;
@@ -43,7 +45,7 @@ export interface AgentOptions<Tools extends ToolSet> {
 /** An agent as people write one, on a scripted model. */
 export async function startAgent<Tools extends ToolSet = Record<never, never>>(
   lab: Lab,
-  { respond, tools, policies, delayMs = 0, onRun, ...more }: AgentOptions<Tools>,
+  { respond, tools, policies, delayMs = 0, milder = false, onRun, ...more }: AgentOptions<Tools>,
 ) {
   const model = scriptedModel({ respond, delayMs });
   const refused: unknown[] = [];
@@ -63,7 +65,8 @@ export async function startAgent<Tools extends ToolSet = Record<never, never>>(
       const wrapped = run.tools();
       const result = streamText({
         model,
-        ...wrapped,
+        tools: wrapped.tools,
+        toolApproval: milder ? {} : wrapped.toolApproval,
         messages: await run.history(),
         abortSignal: run.signal,
         stopWhen: isStepCount(5),

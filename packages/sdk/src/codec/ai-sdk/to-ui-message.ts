@@ -1,5 +1,7 @@
 import {
+  HoldfastError,
   partsOf,
+  reject,
   type Call,
   type EventItem,
   type Run,
@@ -18,11 +20,14 @@ type UIPart = UIMessage["parts"][number];
  * A run as the library's assistant message: deep-equal, as JSON, to what the library itself builds from the run's
  * chunks, except where the session knows better than the stream (see {@link toolPart}).
  *
- * @throws TypeError for a run the state does not hold
+ * @throws {HoldfastError} `unknown_run`
  */
 export function toUIMessage(state: SessionState, runId: string): UIMessage {
   const run = state.runs.get(runId);
-  if (!run) throw new TypeError(`The session has no run "${runId}".`);
+  if (!run)
+    throw new HoldfastError(
+      reject("unknown_run", `The session has no run "${runId}": take an id from its state.`),
+    );
   return rebuild(state, run);
 }
 

@@ -19,15 +19,7 @@ function partsOfContent(content: MessageContent): UIMessage["parts"] {
     if (part.type === "text") return { type: "text", text: part.text };
     const { source } = part;
     const mediaType = source.mimeType ?? part.type;
-    switch (source.type) {
-      case "data":
-        return { type: "file", mediaType, url: `data:${mediaType};base64,${source.value}` };
-      case "url":
-        return { type: "file", mediaType, url: source.value };
-      case "file":
-        // A provider's handle of an uploaded file: which provider's, the content does not say.
-        return { type: "file", mediaType, url: "", providerReference: { file: source.value } };
-    }
-    throw new TypeError(`A ${String(part.type)} part has no source that can be sent.`);
+    const url = source.type === "data" ? `data:${mediaType};base64,${source.value}` : source.value;
+    return { type: "file", mediaType, url };
   });
 }

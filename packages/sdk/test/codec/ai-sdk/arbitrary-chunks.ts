@@ -183,6 +183,9 @@ function callTrack(toolCallId: string): fc.Arbitrary<Track> {
         chunk({ type: "tool-approval-response", approvalId, approved, reason: "since" });
       const denied = chunk({ type: "tool-output-denied", toolCallId });
       switch (it.outcome) {
+        case "none":
+        case "input-error":
+          break;
         case "output":
           later.push(output());
           break;

@@ -25,7 +25,7 @@ describe("every chunk type", () => {
       [...readFileSync(source, "utf8").matchAll(/\bz\.literal\('([^']+)'\)/g)].map(([, it]) => it),
     );
     named.delete("text"); // a part of a steering message
-    expect([...named, "data-*"].toSorted()).toEqual(Object.keys(samples).toSorted());
+    expect(new Set([...named, "data-*"])).toEqual(new Set(Object.keys(samples)));
   });
 
   test.each(all)("%s: its sample is what the library's schema takes", async (_, chunks) => {

@@ -44,6 +44,7 @@ export interface TestSession {
   ): void;
   call(id: string): Call;
   finish(): void;
+  fail(): void;
   /** Starts the run's next attempt; says its number. */
   start(): number;
   timer(timer: Timer): void;
@@ -109,6 +110,9 @@ export function testSession(
       return call;
     },
     finish: () => void agent({ type: "run.finish", ...fence() }),
+    fail() {
+      agent({ type: "run.fail", ...fence(), error: { code: "broken", message: "It broke." } });
+    },
     start() {
       const wakeId = state.runs.get(runId)?.wakeId ?? "";
       const tools = options.tools && { tools: options.tools };

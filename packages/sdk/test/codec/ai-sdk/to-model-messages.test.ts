@@ -206,6 +206,27 @@ describe("an approval", () => {
   });
 });
 
+test("an approved call that later content follows is told as not executed: no framework would execute it", async () => {
+  const session = asking();
+  session.decide("a1", true);
+  const attempt = session.start();
+  const output: UIMessageChunk = { type: "tool-output-available", toolCallId: "c2", output: 1 };
+  encodeInto(session, step(call("c2"), output), attempt);
+  session.timer({ type: "lease", runId: session.runId, attempt });
+  expect(session.call("c1").status).toBe("open");
+  const messages = await history(session);
+  expect(faultsOf(messages)).toEqual([]);
+  expect(resultOf(messages, "c1")).toMatchObject({ value: "Not executed yet." });
+});
+
+test("a call that its provider never answered leaves: nobody else can have a result for it", async () => {
+  const session = testSession();
+  encodeInto(session, step({ ...call("c1"), providerExecuted: true }));
+  session.finish();
+  expect(session.call("c1").reason).toBe("unanswered");
+  expect(JSON.stringify(await history(session))).not.toContain("c1");
+});
+
 test("a client's answer is in the history of the run that goes on", async () => {
   const session = testSession({ tools: [{ name: "weather", executor: "client" }] });
   encodeInto(session, step(call("c1")));
@@ -274,35 +295,24 @@ test("a file that says nowhere where it is does not keep the rest from being sen
 });
 
 test("the history is valid wherever a stream breaks off, and however its run goes on", async () => {
+  const send = (session: TestSession, more = {}) =>
+    session.user({ type: "message.send", messageId: "m2", content: "So?", ...more }).runId;
+  const here = (session: TestSession, act: () => unknown) => (act(), session.runId);
+  /** Each ends or leaves the attempt, and says whose history is read then. */
   const ends: Record<string, (session: TestSession) => string | undefined> = {
-    nothing: () => undefined,
-    finish: (session) => void session.finish(),
-    fail: (session) =>
-      void session.agent({
-        type: "run.fail",
-        ...{ runId: session.runId, attempt: 1, producer: "other", seq: 1 },
-        error: { code: "broken", message: "broken" },
-      }),
-    cancel: (session) => void session.user({ type: "run.cancel", runId: session.runId }),
-    lose: (session) => void session.timer({ type: "lease", runId: session.runId, attempt: 1 }),
-    abandon: (session) => {
+    nothing: (session) => session.runId,
+    finish: (session) => here(session, () => session.finish()),
+    fail: (session) => here(session, () => session.fail()),
+    cancel: (session) =>
+      here(session, () => session.user({ type: "run.cancel", runId: session.runId })),
+    lose: (session) =>
+      here(session, () => session.timer({ type: "lease", runId: session.runId, attempt: 1 })),
+    abandon(session) {
       session.finish();
-      return session.user({ type: "message.send", messageId: "m2", content: "So?" }).runId;
+      return send(session);
     },
-    replace: (session) =>
-      session.user({
-        type: "message.send",
-        messageId: "m2",
-        content: "So?",
-        whileActive: "replace",
-      }).runId,
-    concurrent: (session) =>
-      session.user({
-        type: "message.send",
-        messageId: "m2",
-        content: "So?",
-        whileActive: "concurrent",
-      }).runId,
+    replace: (session) => send(session, { whileActive: "replace" }),
+    concurrent: (session) => send(session, { whileActive: "concurrent" }),
   };
   await fc.assert(
     fc.asyncProperty(
@@ -312,7 +322,7 @@ test("the history is valid wherever a stream breaks off, and however its run goe
       async (chunks, cut, end) => {
         const session = testSession();
         encodeInto(session, chunks.slice(0, 1 + (cut % chunks.length)));
-        const runId = ends[end]?.(session) ?? session.runId;
+        const runId = ends[end]?.(session) ?? "";
         const messages = await history(session, runId);
         expect(faultsOf(messages, ["weather", "__proto__", "a-b"])).toEqual([]);
         expect(messages[0]).toEqual({ role: "user", content: [{ type: "text", text: "Go." }] });

@@ -21,8 +21,8 @@ export function hasLock(directory: string): boolean {
 export function lockDirectory(directory: string): { close(): void } {
   const database = new DatabaseSync(join(directory, LOCK_FILE), { timeout: 0 });
   try {
-    // Without a journal nothing appears beside the file, and nothing is ever written to it.
-    database.exec("pragma journal_mode = off; begin exclusive");
+    // Nothing is ever written to it; its journal would be a file beside it all the same.
+    database.exec("pragma journal_mode = memory; begin exclusive");
   } catch (cause) {
     database.close();
     if (!isBusy(cause)) throw cause;

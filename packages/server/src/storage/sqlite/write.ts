@@ -177,6 +177,8 @@ function createApply(database: DatabaseSync) {
     purge,
     change(change: Change): Outcome {
       if (change.type === "append") return append(change.commit);
+      // SQLite would take a lone surrogate for U+FFFD, and so one session for another.
+      if (!change.session.isWellFormed()) return done;
       const key = first(dropSession.get(change.session));
       if (key !== undefined) purge.add(key);
       return done;

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { type Change, groupChanges, type Outcome } from "../../src/storage/group.ts";
+import { StorageError } from "../../src/storage/storage.ts";
+import { addition, creation, rowsOnly } from "../suites/commits.ts";
+import { settle } from "../suites/storage.ts";
+
+/** Groups changes for a writer that answers when the test says so. */
+function grouped() {
+  const written: (readonly Change[])[] = [];
+  const answers: PromiseWithResolvers<readonly Outcome[]>[] = [];
+  const group = groupChanges((changes) => {
+    const answer = Promise.withResolvers<readonly Outcome[]>();
+    written.push(changes);
+    answers.push(answer);
+    return answer.promise;
+  });
+  const append = (commit: ReturnType<typeof creation>) => group.add({ type: "append", commit });
+  return { group, append, written, answers };
+}
+
+const done: Outcome = { type: "done" };
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe("changes in groups", () => {
+  test("what is called in one turn travels together, and what comes meanwhile in the next", async () => {
+    const { append, written, answers } = grouped();
+    const first = [append(creation("a")), append(creation("b"))];
+    await turn();
+    const second = [append(creation("c"))];
+    await turn();
+    second.push(append(creation("d")), append(creation("e")));
+    await turn();
+    expect(written.map((changes) => changes.length)).toEqual([2]);
+    answers[0]?.resolve([done, done]);
+    await Promise.all(first);
+    await turn();
+    expect(written.map((changes) => changes.length)).toEqual([2, 3]);
+    answers[1]?.resolve([done, done, done]);
+    await Promise.all(second);
+  });
+
+  test("a group that fails rejects all of it, and what builds on it, but nothing else", async () => {
+    const { append, group, written, answers } = grouped();
+    const first = [append(creation("a")), append(creation("b"))];
+    await turn();
+    const row = { kind: "k", id: "i", value: "v" };
+    const second = settle([
+      append(rowsOnly("a", 0, { rows: [row] })),
+      append(creation("c")),
+      group.add({ type: "delete", session: "b" }),
+      append(creation("b")),
+    ]);
+    answers[0]?.reject(new Error("no space"));
+    expect(await settle(first)).toEqual(["failed", "failed"]);
+    await turn();
+    answers[1]?.resolve([done, done, done]);
+    expect(await second).toEqual(["failed", "done", "done", "done"]);
+    expect(written[1]).toHaveLength(3);
+  });
+
+  test("a failed change takes along what waits of its session alone", async () => {
+    const { append, answers } = grouped();
+    const first = [append(addition("a", 0)), append(addition("b", 0))];
+    await turn();
+    const second = settle([append(addition("a", 1)), append(addition("b", 1))]);
+    const error = new StorageError("failed", "no");
+    answers[0]?.resolve([{ type: "failed", error }, done]);
+    expect(await settle(first)).toEqual(["failed", "done"]);
+    await turn();
+    answers[1]?.resolve([done]);
+    expect(await second).toEqual(["failed", "done"]);
+  });
+
+  test("are idle once all have settled", async () => {
+    const { append, group, answers } = grouped();
+    await group.idle();
+    const one = append(creation("a"));
+    let idle = false;
+    const waiting = group.idle().then(() => (idle = true));
+    await turn();
+    const two = append(creation("b"));
+    answers[0]?.resolve([done]);
+    await one;
+    await turn();
+    expect(idle).toBe(false);
+    answers[1]?.resolve([done]);
+    await two;
+    await waiting;
+  });
+});
