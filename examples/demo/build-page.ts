@@ -21,7 +21,13 @@ export async function buildPage(): Promise<string> {
   await build({
     ...pageConfig,
     base: "/",
-    build: { outDir, emptyOutDir: true, target: "es2023", reportCompressedSize: false },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: "es2023",
+      reportCompressedSize: false,
+      chunkSizeWarningLimit: 2_000,
+    },
   });
   return outDir;
 }

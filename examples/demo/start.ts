@@ -8,6 +8,7 @@ import { freePort } from "./supervisor/free-port.ts";
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => stopping.abort());
+if (process.env["npm_lifecycle_event"] === "start") stopWithParent();
 
 try {
   const port = await choosePort(process.env["HOLDFAST_PORT"]);
@@ -29,6 +30,15 @@ function choosePort(asked: string | undefined): Promise<number> {
   const port = Number(asked);
   if (Number.isInteger(port) && port > 0 && port < 65_536) return freePort(port, 1);
   throw new Error(`HOLDFAST_PORT must be a port from 1 to 65535, not ${asked}.`);
+}
+
+/** npm passes a SIGTERM on to the shell it runs scripts in, which dies without telling anybody. */
+function stopWithParent(): void {
+  const parent = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid !== parent) stopping.abort();
+  }, 500);
+  look.unref();
 }
 
 function stopped(): Promise<void> {

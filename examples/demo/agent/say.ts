@@ -38,14 +38,21 @@ function sayLocation({ outcome, value }: Result): string {
 
 function sayTransfer({ outcome, value, input }: Result): string {
   const to = text(input["to"]);
-  if (outcome === "denied")
-    return value === undefined || value === ""
-      ? `The transfer to ${to} was denied, without a reason. Nothing was sent.`
-      : `The transfer to ${to} was denied: “${text(value)}” Nothing was sent.`;
-  if (outcome !== "ok") return `The transfer to ${to} did not go through. ${text(value)}`;
+  if (outcome !== "ok") return sayUnsent(to, outcome, text(value));
   const { receipt, amount, currency, to: receiver } = fields(value);
   const sum = typeof amount === "number" ? amount.toFixed(2) : text(amount);
   return `Done: **${sum} ${text(currency)}** went to ${text(receiver)}. The receipt is ${text(receipt)}.`;
+}
+
+/** A denial reaches a model as a result too: as one of its own kind, or as an error that is the person's reason. */
+function sayUnsent(to: string, outcome: Result["outcome"], words: string): string {
+  if (words === "" || words === "Tool call execution denied.")
+    return `The transfer to ${to} was denied, without a reason. Nothing was sent.`;
+  if (outcome !== "denied" && /^not executed/i.test(words))
+    return `The transfer to ${to} did not happen. ${words}`;
+  if (outcome !== "denied" && /unknown/i.test(words))
+    return `I cannot tell whether the transfer to ${to} went through. ${words} Please check before asking again.`;
+  return `The transfer to ${to} was denied: “${words}” Nothing was sent.`;
 }
 
 function fields(value: unknown): Record<string, unknown> {

@@ -6,13 +6,15 @@ export interface ChildOptions {
   readonly file: string;
   readonly env: NodeJS.ProcessEnv;
   readonly log: (line: string) => void;
+  /** Without having been ready once it is not started again: what kept it from starting would do so again. */
+  readonly mustStart?: boolean;
 }
 
 /** A process that is started again whenever it dies, until it is stopped. */
 export interface Child {
   /** Of the process as it is now; undefined between two lives. */
   readonly pid: number | undefined;
-  /** Resolves with its first message. @throws when it ended before that; it is not started again then */
+  /** Resolves with its first message. @throws when one that must start ended before that */
   readonly ready: Promise<void>;
   /** Asks it to end, ends it when it does not, and waits until it is gone. */
   stop(): Promise<void>;
@@ -24,7 +26,7 @@ const LONGEST_PAUSE_MS = 5_000;
 const HEALTHY_MS = 10_000;
 const PATIENCE_MS = 6_000;
 
-export function keepRunning({ name, file, env, log }: ChildOptions): Child {
+export function keepRunning({ name, file, env, log, mustStart }: ChildOptions): Child {
   let current: ChildProcess | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopping = false;
@@ -49,7 +51,7 @@ export function keepRunning({ name, file, env, log }: ChildOptions): Child {
       current = undefined;
       if (stopping) return;
       const how = signal ?? `exit code ${code}`;
-      if (!wasReady) return ready.reject(new Error(`${name} did not start (${how}).`));
+      if (mustStart && !wasReady) return ready.reject(new Error(`${name} did not start (${how}).`));
       if (Date.now() - since > HEALTHY_MS) pause = FIRST_PAUSE_MS;
       log(`${name} ended (${how}); starting it again.`);
       timer = setTimeout(start, pause);

@@ -44,6 +44,7 @@ export async function startDemo(
       HOLDFAST_SECRET: randomBytes(32).toString("base64url"),
     },
     log,
+    mustStart: true,
   });
   const children = [server];
   // The agent first, so that it can still say goodbye to its server.

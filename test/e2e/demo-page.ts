@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import { buildPage } from "../../examples/demo/build-page.ts";
+import { startDemo, type Demo } from "../../examples/demo/supervisor/demo.ts";
+import { freePort } from "../../examples/demo/supervisor/free-port.ts";
+
+/** The demo as `npm start` runs it, on a free port and a directory of its own, with the scripted model. */
+export interface TestDemo extends AsyncDisposable {
+  readonly demo: Demo;
+}
+
+export async function openDemo(options: { readonly paceMs?: number } = {}): Promise<TestDemo> {
+  const data = await mkdtemp(join(tmpdir(), "holdfast-e2e-"));
+  // Ephemeral ports begin higher, so that no connection of another test takes it in between.
+  const port = await freePort(21_000 + Math.floor(Math.random() * 8_000), 50);
+  const demo = await startDemo(
+    {
+      port,
+      data,
+      pages: await builtPage(),
+      env: {
+        OPENAI_API_KEY: "",
+        ANTHROPIC_API_KEY: "",
+        HOLDFAST_DEMO_PACE_MS: String(options.paceMs ?? 10),
+      },
+      log: () => {},
+    },
+    new AbortController().signal,
+  );
+  return {
+    demo,
+    async [Symbol.asyncDispose]() {
+      await demo.stop();
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+let built: Promise<string> | undefined;
+
+function builtPage(): Promise<string> {
+  return (built ??= buildPage());
+}
+
+/** A person at the page, in a browser context of their own. */
+export interface Visitor {
+  readonly page: Page;
+  /** Errors that scripts threw. */
+  readonly errors: string[];
+  ask(text: string): Promise<void>;
+  card(tool: string): Locator;
+  button(name: string): Locator;
+}
+
+/** Opens the page under a name; at `address`, else on a session of its own. */
+export async function visit(
+  browser: Browser,
+  address: string,
+  name: string,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  await page.goto(address);
+  await page.getByLabel("Name").fill(name);
+  await page.getByRole("button", { name: "Enter the session" }).click();
+  await page.getByText("live", { exact: true }).waitFor();
+  return {
+    page,
+    errors,
+    async ask(text) {
+      await page.getByLabel("Message", { exact: true }).fill(text);
+      await page.keyboard.press("Enter");
+    },
+    card: (tool) => page.locator(".card", { has: page.locator(".card-name", { hasText: tool }) }),
+    button: (buttonName) => page.getByRole("button", { name: buttonName, exact: true }),
+  };
+}
+
+/** What the conversation says, as a reader sees it, without what depends on when they look. */
+export async function conversationOf(page: Page): Promise<string> {
+  const text = await page.getByRole("region", { name: "Conversation" }).innerText();
+  return text.replaceAll(/\b(You|Ana|Ben) · .*$/gm, "$1");
+}
