@@ -50,8 +50,8 @@ export interface Visitor {
   /** Errors that scripts threw. */
   readonly errors: string[];
   ask(text: string): Promise<void>;
-  card(tool: string): Locator;
-  button(name: string): Locator;
+  readonly card: (tool: string) => Locator;
+  readonly button: (name: string) => Locator;
 }
 
 /** Opens the page under a name; at `address`, else on a session of its own. */

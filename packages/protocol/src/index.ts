@@ -74,15 +74,7 @@ export { reduce, reduceAll } from "./reduce/index.ts";
 export { RUN_TABLE } from "./run-table.ts";
 export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
 export type { MessageNode, Run, RunStatus } from "./run.ts";
-export {
-  callsOf,
-  emptyState,
-  fromRows,
-  partsOf,
-  producerKey,
-  tipOf,
-  toRows,
-} from "./state.ts";
+export { callsOf, emptyState, fromRows, partsOf, producerKey, tipOf, toRows } from "./state.ts";
 export type {
   Advertised,
   Part,

@@ -56,11 +56,7 @@ export function SessionPage({ id, client, identity, onStale }: SessionPageProps)
         <main className="main">
           <Conversation
             nodes={shown}
-            empty={
-              status.type !== "connecting" && (
-                <EmptyState onAsk={(text) => void seat.actions.send(text).catch(() => {})} />
-              )
-            }
+            empty={status.type !== "connecting" && <EmptyState onAsk={seat.actions.send} />}
           />
           <div className="foot">
             <OutgoingList messages={waiting} />
