@@ -92,7 +92,15 @@ export function openDesk(options: DeskOptions = {}) {
     tick: (ms: number) => void (now += ms),
     command: (body: CommandBody, actor: Env): Verdict =>
       desk.decide({ id: `c${(commands += 1)}`, ...body }, actor),
+    /** Hears of every command that was decided. */
+    onCommand: undefined as OnCommand | undefined,
     decide(command: Command, actor: Env): Verdict {
+      const verdict = desk.repeat(command, actor);
+      desk.onCommand?.(command, actor.actor, verdict);
+      return verdict;
+    },
+    /** Decides without a word to whoever listens. */
+    repeat(command: Command, actor: Env): Verdict {
       const before = photograph(state);
       freeze(command);
       const verdict = decide(draft, command, actor);
@@ -162,6 +170,8 @@ export function openDesk(options: DeskOptions = {}) {
   };
   return desk;
 }
+
+type OnCommand = (command: Command, actor: Env["actor"], verdict: Verdict) => void;
 
 export type Desk = ReturnType<typeof openDesk>;
 

@@ -1,4 +1,4 @@
-import { toRows, type SessionState } from "@holdfast/protocol";
+import type { SessionState } from "@holdfast/protocol";
 
 /**
  * Everything a state holds, for comparing before and after. Rows are compared by identity: they are frozen by
@@ -6,34 +6,40 @@ import { toRows, type SessionState } from "@holdfast/protocol";
  */
 export function photograph(state: SessionState): readonly unknown[] {
   const { index } = state;
-  return [
-    state.head,
-    state.session,
-    ...Object.values(toRows(state)).flat(),
-    ...[...state.producers].flat(),
-    ...index.nodes,
-    ...index.live,
-    ...[...index.aliases].flat(),
-    ...[...index.parts].flatMap(([runId, parts]) => [runId, ...parts]),
-    index.callRevision,
-    index.journal.dropped + index.journal.ids.length,
-  ];
+  const seen: unknown[] = [state.head, state.session, index.callRevision, index.journal.dropped];
+  seen.push(index.journal.ids.length, state.producers.size, index.parts.size);
+  for (const rows of mapsOf(state)) {
+    seen.push(rows.size);
+    for (const row of rows.values()) seen.push(row);
+  }
+  for (const producer of state.producers.values()) seen.push(producer);
+  for (const id of index.nodes) seen.push(id);
+  for (const id of index.live) seen.push(id);
+  for (const [name, id] of index.aliases) seen.push(name, id);
+  for (const [runId, parts] of index.parts) {
+    seen.push(runId, parts.length);
+    for (const part of parts) seen.push(part);
+  }
+  return seen;
+}
+
+function mapsOf(state: SessionState): ReadonlyMap<string, object>[] {
+  return [state.messages, state.runs, state.items, state.calls];
 }
 
 export function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((part, at) => part === b[at]);
 }
 
-const frozen = new WeakSet<object>();
-
 /** Freezes every row of a state to its depth, so that changing one in place throws. */
 export function freezeRows(state: SessionState): void {
-  for (const rows of Object.values(toRows(state))) freeze(rows);
+  freeze(state.session);
+  for (const rows of mapsOf(state)) for (const row of rows.values()) freeze(row);
 }
 
+/** A frozen value is taken to be frozen to its depth already. */
 export function freeze(value: unknown): void {
-  if (typeof value !== "object" || value === null || frozen.has(value)) return;
-  frozen.add(value);
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
   Object.freeze(value);
   for (const member of Object.values(value)) freeze(member);
 }

@@ -1,5 +1,11 @@
 import { HoldfastError, type CommandBody, type Verdict } from "@holdfast/protocol";
-import { backoffMs, isTransient, parseVerdicts, type Transport } from "../wire/index.ts";
+import {
+  backoffMs,
+  isTransient,
+  parseVerdicts,
+  unreachable,
+  type Transport,
+} from "../wire/index.ts";
 import type { Work } from "./work.ts";
 
 /** What everything that acts for one attempt shares. */
@@ -60,12 +66,11 @@ export async function submit(attempt: Attempt, command: string): Promise<Verdict
         signal,
         parse: parseVerdicts,
       });
-      if (verdict?.error && isTransient(new HoldfastError(verdict.error)))
-        throw new HoldfastError(verdict.error);
-      if (verdict) {
-        attempt.heardAt = Math.max(attempt.heardAt, sentAt);
-        return verdict;
-      }
+      if (!verdict) throw unreachable("The server gave no verdict.");
+      const error = verdict.error && new HoldfastError(verdict.error);
+      if (isTransient(error)) throw error;
+      attempt.heardAt = Math.max(attempt.heardAt, sentAt);
+      return verdict;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (!isTransient(error) || timing.now() - since >= patienceMs) throw error;

@@ -72,6 +72,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let seq = 0;
   let pumping = false;
   let last: Promise<unknown> = Promise.resolve();
+  /** What stands for an item of the last batch that was refused. */
+  let replaced: Promise<void> = Promise.resolve();
   let ended = false;
   let offset: Offset | undefined;
 
@@ -157,13 +159,29 @@ export function createOutbox(options: OutboxOptions): Outbox {
       options.onRefused?.({ item: entry.item, error });
       const item = insteadOf(entry.item, error);
       if (item) {
-        const instead = { ...entry, item, text: JSON.stringify(item) };
-        waiting += instead.text.length;
-        queue.unshift(instead);
-        return;
+        return replace(entry, item);
       }
     }
     entry.settle(error);
+  }
+
+  function replace(entry: Queued, item: AgentItem): void {
+    const text = JSON.stringify(item);
+    waiting += text.length;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    replaced = promise;
+    queue.unshift({
+      item,
+      text,
+      settle(error) {
+        entry.settle(error);
+        resolve();
+      },
+      drop(reason) {
+        entry.drop(reason);
+        resolve();
+      },
+    });
   }
 
   function track<T>(promise: Promise<T>): Promise<T> {
@@ -198,6 +216,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     },
     async flush() {
       await last;
+      await replaced;
     },
     room() {
       if (waiting <= queueSize) return Promise.resolve();

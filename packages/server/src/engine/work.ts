@@ -148,28 +148,36 @@ export class WorkQueue {
     actor: Actor,
     signal: AbortSignal | undefined,
   ): Promise<Work | undefined> {
-    const ready = await this.#context.storage.due({
-      kinds: ["work"],
-      group: request.agent,
-      before: Number.MAX_SAFE_INTEGER,
-      limit: LOOK + this.#taking.size,
-    });
-    for (const due of ready) {
-      const key = keyOf(due.session, due.id);
-      if (signal?.aborted) return undefined;
-      if (this.#taking.has(key)) continue;
-      this.#taking.add(key);
-      try {
-        const work = await this.#start(due, request, actor);
+    for (let limit = LOOK; ; limit *= 4) {
+      const ready = await this.#context.storage.due({
+        kinds: ["work"],
+        group: request.agent,
+        before: Number.MAX_SAFE_INTEGER,
+        limit,
+      });
+      for (const due of ready) {
+        if (signal?.aborted) return undefined;
+        const work = await this.#tryStart(due, request, actor);
         if (work) return work;
-      } catch (error) {
-        // One session that cannot be read or written must not keep workers from the others.
-        this.#context.log(`Run ${due.id} of session ${due.session} could not be started`, error);
-      } finally {
-        this.#taking.delete(key);
       }
+      // Others are at all of these: there may be more behind them.
+      if (ready.length < limit) return undefined;
     }
-    return undefined;
+  }
+
+  async #tryStart(due: Due, request: WorkClaim, actor: Actor): Promise<Work | undefined> {
+    const key = keyOf(due.session, due.id);
+    if (this.#taking.has(key)) return undefined;
+    this.#taking.add(key);
+    try {
+      return await this.#start(due, request, actor);
+    } catch (error) {
+      // One session that cannot be read or written must not keep workers from the others.
+      this.#context.log(`Run ${due.id} of session ${due.session} could not be started`, error);
+      return undefined;
+    } finally {
+      this.#taking.delete(key);
+    }
   }
 
   #start(due: Due, request: WorkClaim, actor: Actor): Promise<Work | undefined> {

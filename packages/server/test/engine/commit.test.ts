@@ -55,7 +55,7 @@ test("deltas that arrive during a commit travel as they are stored", async () =>
   const { storage, commits, hold, release, waiting } = gate();
   await using engine = startEngine({ storage });
   const attempt = await startAttempt(engine, "s");
-  const { offset = "" } = await attempt.append({
+  const { offset } = await attempt.append({
     type: "TEXT_MESSAGE_START",
     messageId: "t",
     role: "assistant",

@@ -44,8 +44,8 @@ export async function send(
 export interface Attempt {
   readonly work: Work;
   readonly actor: Actor;
-  append(...items: AgentItem[]): Promise<Verdict>;
-  finish(): Promise<Verdict>;
+  readonly append: (...items: AgentItem[]) => Promise<Verdict>;
+  readonly finish: () => Promise<Verdict>;
 }
 
 /** A session with a message, and the attempt that answers it. */

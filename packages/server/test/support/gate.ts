@@ -7,15 +7,15 @@ export interface Gate {
   /** Every commit that storage took. */
   readonly commits: Commit[];
   /** From now on commits wait. */
-  hold(): void;
+  readonly hold: () => void;
   /** Those that wait go on, and later ones are not held. */
-  release(): void;
+  readonly release: () => void;
   /** How many commits wait. */
-  waiting(): number;
+  readonly waiting: () => number;
   /** The next commit is refused and nothing of it is written. */
-  failNext(error?: Error): void;
+  readonly failNext: (error?: Error) => void;
   /** Somebody else writes to the session, behind the engine's back. */
-  conflictNext(): void;
+  readonly conflictNext: () => void;
 }
 
 export function gate(now: () => number = Date.now): Gate {

@@ -1,0 +1,195 @@
+import { expect, test } from "vitest";
+import type { Engine } from "../../src/engine/index.ts";
+import { memoryStorage } from "../../src/storage/memory.ts";
+import { ManualClock } from "../support/clock.ts";
+import {
+  ANA,
+  attemptOf,
+  DEMO,
+  send,
+  startAttempt,
+  startEngine,
+  stateOf,
+} from "../support/engine.ts";
+
+const LEASE = 30_000;
+
+function start() {
+  const clock = new ManualClock();
+  const storage = memoryStorage({ now: clock.now });
+  const open = () => startEngine({ storage, schedule: clock.schedule });
+  return { clock, storage, open };
+}
+
+const runOf = async (engine: Engine, session = "s") => (await stateOf(engine, session)).runs[0];
+const callOf = async (engine: Engine, id: string) =>
+  (await stateOf(engine, "s")).calls.find((call) => call.id === id);
+
+test("an attempt that falls silent is lost when its lease ends, not before", async () => {
+  const { clock, open } = start();
+  await using engine = open();
+  await startAttempt(engine, "s");
+  await clock.advance(LEASE - 1);
+  expect(await runOf(engine)).toMatchObject({ status: "active", losses: 0 });
+  await clock.advance(1);
+  expect(await runOf(engine)).toMatchObject({ status: "queued", losses: 1 });
+});
+
+test("anything an attempt says renews its lease, and costs no write", async () => {
+  const { clock, storage, open } = start();
+  await using engine = open();
+  const { append, work, actor } = await startAttempt(engine, "s");
+  const { runId, attempt } = work;
+  for (let beat = 0; beat < 10; beat += 1) {
+    await clock.advance(LEASE - 1);
+    const { offset } = await engine.state("s");
+    const rows = (await storage.rows("s"))?.rows.length;
+    expect(await send(engine, "s", { type: "run.heartbeat", runId, attempt }, actor)).toMatchObject(
+      {
+        status: "applied",
+        offset,
+      },
+    );
+    expect((await storage.rows("s"))?.rows.length).toBe(rows);
+  }
+  await append({ type: "CUSTOM", name: "n", value: 1 });
+  await clock.advance(LEASE - 1);
+  expect((await runOf(engine))?.status).toBe("active");
+  await clock.advance(1);
+  expect((await runOf(engine))?.status).toBe("queued");
+});
+
+test("after a restart every attempt has one full term of grace", async () => {
+  const { clock, open } = start();
+  {
+    await using engine = open();
+    await startAttempt(engine, "s");
+  }
+  await clock.advance(10 * LEASE);
+  await using engine = open();
+  await clock.advance(LEASE - 1);
+  expect((await runOf(engine))?.status).toBe("active");
+  await clock.advance(1);
+  expect(await runOf(engine)).toMatchObject({ status: "queued", losses: 1 });
+});
+
+test("a lost run goes to the next worker, and after four losses in a row is given up", async () => {
+  const { clock, open } = start();
+  await using engine = open();
+  await startAttempt(engine, "s");
+  for (let attempt = 2; attempt <= 4; attempt += 1) {
+    await clock.advance(LEASE);
+    const work = await engine.claimWork({ agent: "demo", worker: `w${attempt}` }, DEMO);
+    expect(work?.attempt).toBe(attempt);
+  }
+  await clock.advance(LEASE);
+  expect(await runOf(engine)).toMatchObject({
+    status: "ended",
+    outcome: "error",
+    error: { code: "agent_lost" },
+  });
+});
+
+test("an explicit claim has a lease of its own, that only its holder renews", async () => {
+  const { clock, open } = start();
+  await using engine = open();
+  const attempt = await startAttempt(engine, "s");
+  await attempt.append(
+    { type: "round.open" },
+    { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "work" },
+    { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: "{}" },
+    { type: "TOOL_CALL_END", toolCallId: "c" },
+    { type: "round.close" },
+  );
+  const { claimId = "" } = await send(
+    engine,
+    "s",
+    { type: "call.claim", callId: "c" },
+    attempt.actor,
+  );
+  await attempt.finish();
+  expect((await runOf(engine))?.status).toBe("suspended");
+  for (let beat = 0; beat < 3; beat += 1) {
+    await clock.advance(LEASE - 1);
+    await send(engine, "s", { type: "call.renew", callId: "c", claimId }, attempt.actor);
+  }
+  expect(await callOf(engine, "c")).toMatchObject({ status: "claimed" });
+  await clock.advance(LEASE);
+  expect(await callOf(engine, "c")).toMatchObject({ status: "settled", reason: "executor_lost" });
+  expect((await runOf(engine))?.status).toBe("queued");
+});
+
+test("deadlines and approvals end on time, also when they passed while the server was away", async () => {
+  const { clock, open } = start();
+  const tools = [
+    { name: "locate", executor: "client", deadlineMs: 1_000 },
+    { name: "pay", executor: "client", approval: "always", approvalMs: 5_000 },
+  ] as const;
+  {
+    await using engine = open();
+    await engine.create("s", { agent: "demo" }, ANA);
+    await send(engine, "s", { type: "tools.advertise", tools: [...tools] });
+    const { append, finish } = await startAttempt(engine, "s");
+    await append({ type: "round.open" });
+    for (const { name } of tools) {
+      await append(
+        { type: "TOOL_CALL_START", toolCallId: name, toolCallName: name },
+        { type: "TOOL_CALL_ARGS", toolCallId: name, delta: "{}" },
+        { type: "TOOL_CALL_END", toolCallId: name },
+      );
+    }
+    await append({ type: "round.close" });
+    await finish();
+    await clock.advance(999);
+    expect(await callOf(engine, "locate")).toMatchObject({ status: "open" });
+    await clock.advance(1);
+    expect(await callOf(engine, "locate")).toMatchObject({
+      status: "settled",
+      outcome: "expired",
+      reason: "deadline",
+    });
+    expect(await callOf(engine, "pay")).toMatchObject({ status: "gated" });
+  }
+  await clock.advance(60_000);
+  await using engine = open();
+  await clock.advance(0);
+  expect(await callOf(engine, "pay")).toMatchObject({
+    status: "settled",
+    outcome: "expired",
+    reason: "approval_expired",
+  });
+  expect((await runOf(engine))?.status).toBe("queued");
+});
+
+test("what ended in time leaves no index row behind", async () => {
+  const { storage, open } = start();
+  await using engine = open();
+  const { finish } = await startAttempt(engine, "s");
+  await finish();
+  const kinds = ["work", "lease", "claim", "approval", "deadline"];
+  expect(await storage.due({ kinds, before: Number.MAX_SAFE_INTEGER, limit: 10 })).toEqual([]);
+});
+
+test("timers of many sessions fire, each once", async () => {
+  const { clock, open } = start();
+  await using engine = open();
+  const sessions = Array.from({ length: 250 }, (_, index) => `s${index}`);
+  for (const session of sessions) await startAttempt(engine, session, { worker: session });
+  await clock.advance(LEASE + 1);
+  for (const session of sessions) {
+    expect(await runOf(engine, session)).toMatchObject({ status: "queued", losses: 1 });
+  }
+});
+
+test("the token of a lost attempt is fenced", async () => {
+  const { clock, open } = start();
+  await using engine = open();
+  const { append, work } = await startAttempt(engine, "s");
+  await clock.advance(LEASE);
+  const verdict = await append({ type: "CUSTOM", name: "late", value: 1 });
+  expect(verdict.error?.code).toBe("attempt_fenced");
+  const next = await engine.claimWork({ agent: "demo", worker: "w2" }, DEMO);
+  if (!next) throw new Error("No work came.");
+  expect(next).toMatchObject({ runId: work.runId, attempt: 2 });
+  expect((await attemptOf(engine, next).finish()).status).toBe("applied");
+});
