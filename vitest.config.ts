@@ -23,6 +23,7 @@ export default defineConfig({
             "apps/*/test/**/*.test.{ts,tsx}",
             "test/*.test.ts",
             "test/cases/*.test.ts",
+            "test/hostile/*.test.ts",
           ],
         },
       },
