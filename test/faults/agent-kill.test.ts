@@ -12,7 +12,10 @@ import { killRounds } from "./rounds.ts";
 const PROGRAM = fileURLToPath(new URL("agent-process.ts", import.meta.url));
 const TEXT = Array.from({ length: 100 }, (_, i) => `word${i}`).join(" ");
 
-describe.each(Array.from({ length: killRounds() }, (_, round) => ({ round })))(
+// A round kills in five ways, so a few make as many kills as the server's test has rounds.
+const ROUNDS = Math.max(1, Math.round(killRounds() / 5));
+
+describe.each(Array.from({ length: ROUNDS }, (_, round) => ({ round })))(
   "round $round",
   ({ round }) => {
     test("killed in the middle of a text: another worker says all of it, once", async () => {
