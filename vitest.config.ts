@@ -24,6 +24,7 @@ export default defineConfig({
             "examples/*/test/**/*.test.{ts,tsx}",
             "test/*.test.ts",
             "test/cases/*.test.ts",
+            "test/hostile/*.test.ts",
           ],
         },
       },

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer, type ServerType } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
 import { Engine, randomId } from "./engine/index.ts";
-import { createApp, isLoopback, Tokens } from "./http/index.ts";
+import { createApp, isLoopback, problemOfRequest, Tokens } from "./http/index.ts";
 
 /** A running server, behind `fetch` or a port. */
 export interface Server extends AsyncDisposable {
@@ -33,7 +34,7 @@ export function createServer(options: ServerOptions): Server {
   const tokens = new Tokens(secret ?? randomBytes(32), () => storage.now());
   const engine = new Engine({ ...config, newId: randomId });
   const app = createApp({ ...config, engine, tokens, dev, heartbeatMs });
-  const servers = new Set<ServerType>();
+  const servers = new Set<HttpServer>();
 
   async function close(): Promise<void> {
     const ended = engine.close();
@@ -49,7 +50,8 @@ export function createServer(options: ServerOptions): Server {
           `Refusing to listen on ${hostname} ${dev ? "in development" : "without a secret"}: anybody could act as anyone.`,
         );
       }
-      const server = createAdaptorServer({ fetch: app.fetch, hostname });
+      const errorHandler = (error: unknown) => problemOfRequest(error, config.log);
+      const server = createHttpServer(getRequestListener(app.fetch, { hostname, errorHandler }));
       servers.add(server);
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject);
@@ -72,21 +74,14 @@ const CLOSE_GRACE = 250;
  * Accepts no more connections, and closes each as soon as it is idle. Those that are not when their answers are long
  * made are cut: a client that goes on asking, or one that connected and never asked.
  */
-async function stop(server: ServerType, ended: Promise<void>): Promise<void> {
+async function stop(server: HttpServer, ended: Promise<void>): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const idle = setInterval(() => closeConnections(server, "idle"), 20);
-  closeConnections(server, "idle");
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  server.closeIdleConnections();
   await ended;
-  closeConnections(server, "idle");
-  const late = setTimeout(() => closeConnections(server, "all"), CLOSE_GRACE);
+  server.closeIdleConnections();
+  const late = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE);
   await closed;
   clearInterval(idle);
   clearTimeout(late);
-}
-
-/** HTTP/2 servers, which are never made here, have neither method. */
-function closeConnections(server: ServerType, which: "idle" | "all"): void {
-  if (!("closeIdleConnections" in server)) return;
-  if (which === "all") server.closeAllConnections();
-  else server.closeIdleConnections();
 }

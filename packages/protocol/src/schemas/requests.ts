@@ -73,7 +73,7 @@ const workRequest = z.object(
 const tokenRequest = z
   .object(
     {
-      name: f.name.refine((it) => it.trim() !== "", "is empty").optional(),
+      name: f.personName.optional(),
       agent: f.name.optional(),
     },
     "must be an object",
