@@ -111,6 +111,14 @@ export class SessionActor {
     await this.#inFlight;
   }
 
+  /** Commits what waits without waiting for company; resolves when nothing does any more. */
+  async drain(): Promise<void> {
+    while (this.#inFlight || this.#open.waiting.length > 0 || this.#open.readers.length > 0) {
+      this.#flush();
+      await this.#inFlight;
+    }
+  }
+
   /**
    * Decides commands now, in order and with nothing in between, not atomically; one verdict each, once all of them are
    * durable. A command that was applied in the last 24 hours gets its verdict again, and `key_reused` where its id said
@@ -185,17 +193,11 @@ export class SessionActor {
   }
 
   #decide(draft: Draft, command: Command, env: Env): Verdict {
-    if (!keepsReceipt(command)) {
-      const verdict = decide(draft, command, env);
-      if (command.type === "call.renew" && verdict.status === "applied") {
-        this.#due.renewClaim(draft.state, command.callId, env.now);
-      }
-      return verdict;
-    }
+    if (!keepsReceipt(command)) return this.#decideNow(draft, command, env);
     const digest = hashCommand(command, env.actor);
     const known = this.#receipts.get(command.id, env.now);
     if (known) return repeatOf(command.id, known, digest, draft.state.head);
-    const verdict = decide(draft, command, env);
+    const verdict = this.#decideNow(draft, command, env);
     if (verdict.status !== "rejected") {
       const receipt = { hash: digest, verdict, at: env.now };
       this.#receipts.set(command.id, receipt);
@@ -204,8 +206,19 @@ export class SessionActor {
     return verdict;
   }
 
+  #decideNow(draft: Draft, command: Command, env: Env): Verdict {
+    const verdict = decide(draft, command, env);
+    const byHolder =
+      command.type === "call.renew" ||
+      (command.type === "call.progress" && command.claimId !== undefined);
+    if (byHolder && verdict.status === "applied") {
+      this.#due.renewClaim(draft.state, command.callId, env.now);
+    }
+    return verdict;
+  }
+
   #flushSoon(): void {
-    if (this.#flushing || this.#inFlight) return;
+    if (this.#flushing || this.#inFlight || this.#failure) return;
     this.#flushing = true;
     if (this.#context.coalesceMs > 0) {
       this.#context.schedule(this.#context.coalesceMs, () => this.#flush());
@@ -255,8 +268,7 @@ export class SessionActor {
     for (const { done } of batch.waiting) done();
     for (const { done } of batch.readers) done();
     if (commit.due.length > 0) this.#context.committed(this.id, commit.due);
-    if (this.#failure) return;
-    if (this.#open.waiting.length > 0 || this.#open.readers.length > 0) this.#flush();
+    if (this.#open.waiting.length > 0 || this.#open.readers.length > 0) this.#flushSoon();
   }
 
   /** The commit of everything since the last one, or undefined where nothing is to be written. */

@@ -26,6 +26,11 @@ export class Leases {
     return leases;
   }
 
+  /** Nobody holds it any more. */
+  drop(session: string, kind: keyof SessionLeases, id: string): void {
+    this.#bySession.get(session)?.[kind].delete(id);
+  }
+
   /** The session was forgotten: keeps its leases only where there are any. */
   release(session: string): void {
     const leases = this.#bySession.get(session);
