@@ -21,8 +21,10 @@ export default defineConfig({
           include: [
             "packages/*/test/**/*.test.{ts,tsx}",
             "apps/*/test/**/*.test.{ts,tsx}",
+            "examples/*/test/**/*.test.{ts,tsx}",
             "test/*.test.ts",
             "test/cases/*.test.ts",
+            "test/hostile/*.test.ts",
           ],
         },
       },

@@ -8,6 +8,7 @@ import { freePort } from "./supervisor/free-port.ts";
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => stopping.abort());
+process.on("disconnect", () => stopping.abort());
 if (process.env["npm_lifecycle_event"] === "start") stopWithParent();
 
 try {

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer, type ServerType } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
 import { Engine, randomId } from "./engine/index.ts";
-import { createApp, isLoopback, Tokens } from "./http/index.ts";
+import { createApp, isLoopback, problemOfRequest, Tokens } from "./http/index.ts";
 
 /** A running server, behind `fetch` or a port. */
 export interface Server extends AsyncDisposable {
@@ -33,12 +34,11 @@ export function createServer(options: ServerOptions): Server {
   const tokens = new Tokens(secret ?? randomBytes(32), () => storage.now());
   const engine = new Engine({ ...config, newId: randomId });
   const app = createApp({ ...config, engine, tokens, dev, heartbeatMs });
-  const servers = new Set<ServerType>();
+  const servers = new Set<HttpServer>();
 
   async function close(): Promise<void> {
-    const stopped = [...servers].map(stop);
-    await engine.close();
-    await Promise.all(stopped);
+    const ended = engine.close();
+    await Promise.all([ended, ...[...servers].map((server) => stop(server, ended))]);
     servers.clear();
   }
 
@@ -50,7 +50,8 @@ export function createServer(options: ServerOptions): Server {
           `Refusing to listen on ${hostname} ${dev ? "in development" : "without a secret"}: anybody could act as anyone.`,
         );
       }
-      const server = createAdaptorServer({ fetch: app.fetch, hostname });
+      const errorHandler = (error: unknown) => problemOfRequest(error, config.log);
+      const server = createHttpServer(getRequestListener(app.fetch, { hostname, errorHandler }));
       servers.add(server);
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject);
@@ -66,29 +67,21 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-/** How long requests may take to be answered once the server closes, in milliseconds. */
-const CLOSE_GRACE = 2_000;
+/** How long answers may take to leave once the engine has closed and every one is made, in milliseconds. */
+const CLOSE_GRACE = 250;
 
 /**
- * Lets requests that are being answered finish. A client that goes on asking on its connection keeps nothing open: a
- * connection is closed as soon as it is idle, and every one after a grace.
+ * Accepts no more connections, and closes each as soon as it is idle. Those that are not when their answers are long
+ * made are cut: a client that goes on asking, or one that connected and never asked.
  */
-function stop(server: ServerType): Promise<void> {
-  return new Promise((resolve) => {
-    const idle = setInterval(() => closeConnections(server, "idle"), 20);
-    const late = setTimeout(() => closeConnections(server, "all"), CLOSE_GRACE);
-    server.close(() => {
-      clearInterval(idle);
-      clearTimeout(late);
-      resolve();
-    });
-    closeConnections(server, "idle");
-  });
-}
-
-/** HTTP/2 servers, which are never made here, have neither method. */
-function closeConnections(server: ServerType, which: "idle" | "all"): void {
-  if (!("closeIdleConnections" in server)) return;
-  if (which === "all") server.closeAllConnections();
-  else server.closeIdleConnections();
+async function stop(server: HttpServer, ended: Promise<void>): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  server.closeIdleConnections();
+  await ended;
+  server.closeIdleConnections();
+  const late = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
 }

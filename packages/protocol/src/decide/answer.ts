@@ -112,6 +112,25 @@ function alreadySettled(call: Call): Ruling {
     by,
     at,
     outcome: call.outcome,
-    answer,
+    ...(isShort(answer) && { answer }),
   });
+}
+
+/** The longest answer that a refusal repeats, in characters of text; a longer one is in the state. */
+const MAX_ANSWER = 4096;
+
+/** Looks no further into a value than it has to. */
+function isShort(value: unknown): boolean {
+  let left = MAX_ANSWER;
+  const spend = (it: unknown): boolean => {
+    left -= typeof it === "string" ? it.length + 1 : 1;
+    if (left < 0) return false;
+    if (typeof it !== "object" || it === null) return true;
+    if (Array.isArray(it)) return it.every(spend);
+    for (const key in it) {
+      if (!spend(key) || !spend((it as Record<string, unknown>)[key])) return false;
+    }
+    return true;
+  };
+  return spend(value);
 }

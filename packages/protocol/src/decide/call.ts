@@ -19,10 +19,15 @@ export function toSessionId(state: SessionState, runId: string, callId: string):
   return state.index.aliases.get(aliasKey(runId, callId)) ?? callId;
 }
 
+/** How many pending calls a refusal names. A batch may be refused a thousand times. */
+const MAX_PENDING = 16;
+
 export function unknownCall(callId: string, state: SessionState): Ruling {
   const pending: string[] = [];
   for (const runId of state.index.live) {
-    for (const call of callsOf(state, runId)) if (call.status !== "settled") pending.push(call.id);
+    for (const { id, status } of callsOf(state, runId)) {
+      if (status !== "settled" && pending.length < MAX_PENDING) pending.push(id);
+    }
   }
   return refuse(
     "unknown_call",

@@ -2,6 +2,7 @@ import { CALL_TABLE } from "../call-table.ts";
 import type { SettleReason } from "../call.ts";
 import type { Scope } from "../entry.ts";
 import type { RunFailure, RunOutcome } from "../events.ts";
+import { partsSince } from "../reduce/run.ts";
 import type { Run } from "../run.ts";
 import { callsOf, partsOf } from "../state.ts";
 import { settleCall } from "./call.ts";
@@ -53,7 +54,9 @@ export function closeItems(
   scope: Scope,
   round?: number,
 ): void {
-  for (const part of partsOf(draft.state, runId)) {
+  const { state } = draft;
+  const parts = round === undefined ? partsOf(state, runId) : partsSince(state, runId, round);
+  for (const part of parts) {
     const item = part.kind === "item" ? draft.state.items.get(part.id) : undefined;
     if (item?.kind !== "text" && item?.kind !== "reasoning") continue;
     if (item.status !== "open" || (round !== undefined && item.round !== round)) continue;

@@ -1,5 +1,6 @@
 import { CALL_TABLE } from "../call-table.ts";
 import type { Scope } from "../entry.ts";
+import { partsSince } from "../reduce/run.ts";
 import type { Run } from "../run.ts";
 import { callsOf } from "../state.ts";
 import { closeCall, settleCall } from "./call.ts";
@@ -12,8 +13,9 @@ import { record, refuse, type Ruling } from "./ruling.ts";
 export function closeRound(draft: Draft, env: Env, run: Run, round: number, scope: Scope): void {
   closeItems(draft, env, run.id, scope, round);
   record(draft, env, { type: "round.closed", round }, { ...scope, round });
-  for (const call of callsOf(draft.state, run.id)) {
-    if (call.round === round) closeCall(draft, env, call, scope);
+  for (const { kind, id } of partsSince(draft.state, run.id, round)) {
+    const call = kind === "call" ? draft.state.calls.get(id) : undefined;
+    if (call?.round === round) closeCall(draft, env, call, scope);
   }
 }
 

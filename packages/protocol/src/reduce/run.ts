@@ -2,7 +2,7 @@ import type { Entry } from "../entry.ts";
 import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
 import type { Run } from "../run.ts";
-import { callsOf, type SessionState } from "../state.ts";
+import { callsOf, partsOf, type Part, type SessionState } from "../state.ts";
 import { dropParts, putCall, putItem, putRun, type Changes } from "./changes.ts";
 
 export function reduceRun(state: SessionState, entry: Entry, changes: Changes): void {
@@ -101,6 +101,17 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
     default:
       return;
   }
+}
+
+/**
+ * The pieces of a run's content that may belong to a round: those since it opened, in log order. Costs what came since,
+ * not what the run is made of.
+ */
+export function partsSince(state: SessionState, runId: string, round: number): readonly Part[] {
+  const parts = partsOf(state, runId);
+  const id = roundId(runId, round);
+  const from = parts.findLastIndex((part) => part.id === id && part.kind === "item");
+  return parts.slice(Math.max(from, 0));
 }
 
 /** The id of the item that begins a round. */

@@ -1,11 +1,12 @@
-import type { Command } from "../command.ts";
+import type { AgentItem, Command } from "../command.ts";
 import { isId, isObject, MAX_ID } from "./fields.ts";
 import { invalid, parse } from "./invalid.ts";
 import * as f from "./fields.ts";
 
 /**
- * Reads a `run.append`. Hot path: checked by hand against one table, and the value itself is returned, so that what
- * a framework put beside the known fields is kept. Depth is not looked at; only what `decide` and `reduce` read.
+ * Reads a `run.append`. Hot path: checked by hand against two tables, and the value itself is returned, so that what
+ * a framework put beside the known fields is kept. Only what the protocol itself reads, and what AG-UI says of a
+ * known field, is looked at.
  *
  * @throws HoldfastError `invalid_request`, naming the item and its field
  */
@@ -20,11 +21,12 @@ export function parseAppend(value: Record<string, unknown>): Command {
   return value as unknown as Command; // checked field by field above
 }
 
-type Kind = "id" | "text" | "count" | "any" | "object" | "array" | "subtype" | "outcome" | "answer";
+type Kind = keyof typeof PROBLEMS;
+
+type Fields = readonly (readonly [field: string, kind: Kind])[];
 
 /** What each item needs, beside its type. */
-const ITEMS: Readonly<Record<string, readonly (readonly [field: string, kind: Kind])[]>> = {
-  __proto__: null as never,
+const byType: Readonly<Record<AgentItem["type"], Fields>> = {
   TEXT_MESSAGE_CONTENT: [
     ["messageId", "id"],
     ["delta", "text"],
@@ -95,7 +97,7 @@ const ITEMS: Readonly<Record<string, readonly (readonly [field: string, kind: Ki
   ],
   "call.invalidate": [
     ["callId", "id"],
-    ["error", "object"],
+    ["error", "invalid"],
   ],
   "call.ask": [["callId", "id"]],
   "call.progress": [
@@ -109,18 +111,36 @@ const ITEMS: Readonly<Record<string, readonly (readonly [field: string, kind: Ki
   ],
 };
 
+const ITEMS: ReadonlyMap<string, Fields> = new Map(Object.entries(byType));
+
 /** Fields that may be absent, and what they must be where they are not. */
-const OPTIONAL: readonly (readonly [field: string, kind: Kind])[] = [
-  ["metadata", "object"],
-  ["parentMessageId", "id"],
-  ["approvalId", "id"],
-  ["claimId", "id"],
-];
+const optional: Readonly<Record<string, Kind>> = {
+  approvalId: "id",
+  claimId: "id",
+  code: "text",
+  declined: "flag",
+  description: "text",
+  messageId: "id",
+  metadata: "metadata",
+  name: "text",
+  parentMessageId: "id",
+  parentSubagentRunId: "id",
+  parentToolCallId: "id",
+  reason: "text",
+  replace: "flag",
+  role: "role",
+  signed: "flag",
+  source: "text",
+  subagentRunId: "id",
+  timestamp: "time",
+};
+
+const OPTIONAL: ReadonlyMap<string, Kind> = new Map(Object.entries(optional));
 
 function checkItem(item: unknown, index: number): void {
   if (!isObject(item)) throw invalid(`run.append.items[${index}]`, "must be an object");
   const { type } = item;
-  const fields = typeof type === "string" ? ITEMS[type] : undefined;
+  const fields = typeof type === "string" ? ITEMS.get(type) : undefined;
   if (!fields) {
     throw invalid(
       `run.append.items[${index}].type`,
@@ -130,12 +150,13 @@ function checkItem(item: unknown, index: number): void {
     );
   }
   for (const [field, kind] of fields) check(item, field, kind, "run.append.items", index);
-  for (const [field, kind] of OPTIONAL) {
-    if (item[field] !== undefined) check(item, field, kind, "run.append.items", index);
+  for (const field of Object.keys(item)) {
+    const kind = OPTIONAL.get(field);
+    if (kind) check(item, field, kind, "run.append.items", index);
   }
 }
 
-const PROBLEMS: Readonly<Record<Kind, string>> = {
+const PROBLEMS = {
   id: `must be a non-empty string of at most ${MAX_ID} characters`,
   text: "must be a string",
   count: "must be a whole number of at least 1",
@@ -145,7 +166,13 @@ const PROBLEMS: Readonly<Record<Kind, string>> = {
   subtype: "must be tool-call or message",
   outcome: "must be ok or error",
   answer: "must be an answer",
-};
+  flag: "must be true or false",
+  role: "must be developer, system, assistant, user or reasoning",
+  time: "must be a whole number of milliseconds",
+  invalid: "must be {message, paths?}: text, and an array of texts",
+  metadata:
+    "must be an object; its own `holdfast`, an object with executor client or provider, argumentsEncoding json or text, and providerCallId an id",
+} as const;
 
 function check(
   owner: Record<string, unknown>,
@@ -181,5 +208,42 @@ function fits(value: unknown, kind: Kind): boolean {
       return value === "ok" || value === "error";
     case "answer":
       return f.answer.safeParse(value).success;
+    case "flag":
+      return typeof value === "boolean";
+    case "role":
+      return ROLES.has(value);
+    case "time":
+      return Number.isSafeInteger(value);
+    case "invalid":
+      return isInvalidArguments(value);
+    case "metadata":
+      return isObject(value) && hasGoodHints(value);
   }
+}
+
+const ROLES: ReadonlySet<unknown> = new Set([
+  "developer",
+  "system",
+  "assistant",
+  "user",
+  "reasoning",
+]);
+
+function isInvalidArguments(value: unknown): boolean {
+  if (!isObject(value) || typeof value["message"] !== "string") return false;
+  const { paths } = value;
+  return paths === undefined || (Array.isArray(paths) && paths.every((it) => fits(it, "text")));
+}
+
+/** Metadata belongs to codecs, but for the hints that the protocol itself reads. */
+function hasGoodHints(metadata: Record<string, unknown>): boolean {
+  const hints = Object.hasOwn(metadata, "holdfast") ? metadata["holdfast"] : undefined;
+  if (hints === undefined) return true;
+  if (!isObject(hints)) return false;
+  const { executor, argumentsEncoding: encoding, providerCallId } = hints;
+  return (
+    (executor === undefined || executor === "client" || executor === "provider") &&
+    (encoding === undefined || encoding === "json" || encoding === "text") &&
+    (providerCallId === undefined || isId(providerCallId))
+  );
 }

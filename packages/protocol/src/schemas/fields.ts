@@ -21,9 +21,18 @@ export const id = z.custom<string>(isId, {
 });
 
 /** A name that appears in principals and index rows: an id without control characters. */
-export const name = z.custom<string>((value) => isId(value) && !/\p{Cc}/u.test(value), {
+export const name = z.custom<string>(isName, {
   error: `must be a non-empty string of at most ${MAX_ID} characters, without control characters`,
 });
+
+/** What somebody chooses to be called: a name that shows. */
+export const personName = z.custom<string>((value) => isName(value) && value.trim() !== "", {
+  error: `must be a name of at most ${MAX_ID} characters, not blank, without control characters`,
+});
+
+function isName(value: unknown): value is string {
+  return isId(value) && !/\p{Cc}/u.test(value);
+}
 
 export const text = z.string({ error: "must be a string" });
 export const flag = z.boolean({ error: "must be true or false" });

@@ -6,6 +6,7 @@ import {
   type InvalidArguments,
   type ToolDeclaration,
 } from "@holdfast/protocol";
+import { within } from "./within.ts";
 
 /** The longest schema that is compiled, in characters of JSON. */
 const MAX_SCHEMA = 64 * 1024;
@@ -13,6 +14,12 @@ const MAX_SCHEMA = 64 * 1024;
 const MAX_CACHED = 500;
 /** How many problems are named. */
 const MAX_PROBLEMS = 8;
+/** How long one check may take, in milliseconds: a pattern, or references to each other, can make it take for ever. */
+const CHECK_MS = 250;
+/** The same for compiling. */
+const COMPILE_MS = 1000;
+/** How many checks may fail to end before the schema is not used any more. */
+const MAX_STRIKES = 3;
 
 /** Validates arguments against their tools' JSON Schemas. */
 export interface Validator {
@@ -24,7 +31,8 @@ export interface Validator {
 
 /**
  * JSON Schema by ajv, 2020-12 unless the schema says draft-07. Compiled schemas are kept by their text. Nothing is
- * fetched: a reference that leads out of the schema makes it unusable. Formats are not checked.
+ * fetched: a reference that leads out of the schema makes it unusable. Formats are not checked. Neither a schema nor
+ * arguments can make a check throw or go on for ever: arguments that cannot be checked are refused.
  */
 export function createValidator(): Validator {
   const cache = new Map<string, Compiled>();
@@ -34,7 +42,7 @@ export function createValidator(): Validator {
     const text = JSON.stringify(schema);
     let known = cache.get(text);
     if (known) cache.delete(text);
-    else known = compile(schema, text, metas);
+    else known = within(COMPILE_MS, () => compile(schema, text, metas), unusable);
     cache.set(text, known);
     if (cache.size > MAX_CACHED) {
       for (const oldest of cache.keys()) {
@@ -48,10 +56,22 @@ export function createValidator(): Validator {
   return {
     validate({ name, parameters }, value) {
       if (!parameters) return undefined;
-      const { check, problem } = compiled(parameters);
+      const schema = compiled(parameters);
+      const { check, problem } = schema;
       if (!check) return { message: `The schema of tool ${name} cannot be used: ${problem}.` };
-      if (check(value)) return undefined;
-      return describe(check.errors ?? []);
+      if (schema.strikes >= MAX_STRIKES) {
+        return {
+          message: `The schema of tool ${name} cannot be used: checking by it did not end.`,
+        };
+      }
+      return within(
+        CHECK_MS,
+        () => (check(value) ? undefined : describe(check.errors ?? [])),
+        (why) => {
+          schema.strikes += 1;
+          return { message: `The arguments cannot be checked by the schema of ${name}: ${why}.` };
+        },
+      );
     },
     check(tools) {
       for (const { name, parameters } of tools) {
@@ -68,14 +88,20 @@ export function createValidator(): Validator {
 }
 
 type Compiled =
-  | { readonly check: ValidateFunction; readonly problem?: undefined }
+  | { readonly check: ValidateFunction; readonly problem?: undefined; strikes: number }
   | { readonly check?: undefined; readonly problem: string };
+
+function unusable(problem: string): Compiled {
+  return { problem };
+}
 
 const OPTIONS = {
   strict: false,
   allErrors: true,
   validateFormats: false,
   logger: false,
+  // An argument may be called `constructor`, and is missing where it is only inherited.
+  ownProperties: true,
 } as const;
 
 function compile(
@@ -83,20 +109,22 @@ function compile(
   text: string,
   metas: { readonly draft07: Ajv; readonly draft2020: Ajv2020 },
 ): Compiled {
-  if (text.length > MAX_SCHEMA) return { problem: `it is longer than ${MAX_SCHEMA} characters` };
+  if (text.length > MAX_SCHEMA) return unusable(`it is longer than ${MAX_SCHEMA} characters`);
+  // Its check would give a promise, which is true.
+  if ("$async" in schema) return unusable("$async is not supported");
   const old = typeof schema["$schema"] === "string" && schema["$schema"].includes("draft-07");
   const meta = old ? metas.draft07 : metas.draft2020;
   const { $schema: _, ...plain } = schema;
   try {
     if (meta.validateSchema(plain) !== true) {
-      return { problem: describe(meta.errors ?? []).message.replace(/\.$/, "") };
+      return unusable(describe(meta.errors ?? []).message.replace(/\.$/, ""));
     }
     // An instance of its own, so that the ids of one schema never meet those of another.
     const options = { ...OPTIONS, meta: false, validateSchema: false } as const;
     const ajv = old ? new Ajv(options) : new Ajv2020(options);
-    return { check: ajv.compile(plain as AnySchema) };
+    return { check: ajv.compile(plain as AnySchema), strikes: 0 };
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return unusable(error instanceof Error ? error.message : String(error));
   }
 }
 

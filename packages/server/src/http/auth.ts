@@ -1,5 +1,5 @@
 import { HoldfastError, reject, type Actor, type Command } from "@holdfast/protocol";
-import { jwtVerify, SignJWT } from "jose";
+import { jwtVerify, SignJWT, type JWTPayload } from "jose";
 
 /** Who a request is from, as its token says. */
 export interface Identity {
@@ -54,16 +54,23 @@ export class Tokens {
     }).catch((cause: unknown) => {
       throw unauthenticated("The token is not valid: get a new one.", cause);
     });
-    const { sub: principal = "", exp = 0, session, runId, attempt } = payload;
+    const { sub: principal = "", exp = 0 } = payload;
     if (!/^(user|agent):./.test(principal)) throw unauthenticated("The token names no principal.");
-    const identity: Identity =
-      typeof session === "string" && typeof runId === "string" && typeof attempt === "number"
-        ? { principal, attempt: { session, runId, attempt } }
-        : { principal };
+    const attempt = attemptIn(payload);
+    const identity: Identity = attempt ? { principal, attempt } : { principal };
     if (this.#verified.size >= REMEMBERED) this.#verified.clear();
     this.#verified.set(token, { identity, until: exp * 1000 });
     return identity;
   }
+}
+
+/** The attempt a token is for. One that names half of one is for nothing, least of all for more. */
+function attemptIn({ session, runId, attempt }: JWTPayload): Identity["attempt"] {
+  if (session === undefined && runId === undefined && attempt === undefined) return undefined;
+  if (typeof session === "string" && typeof runId === "string" && typeof attempt === "number") {
+    return { session, runId, attempt };
+  }
+  throw unauthenticated("The token names half an attempt: use it as work/claim gave it.");
 }
 
 /** The request's identity. `EventSource` sets no headers, so reads may carry their token in the query. */

@@ -6,7 +6,8 @@ const MAX_DEPTH = 256;
 /**
  * A request's body as JSON.
  *
- * @throws HoldfastError `too_large` beyond `maxBytes`, `invalid_request` for what is not JSON, naming where
+ * @throws HoldfastError `too_large` beyond `maxBytes`; `invalid_request` for what is not JSON, naming where, is not
+ *   UTF-8, or broke off
  */
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   const text = await readText(request, maxBytes);
@@ -28,22 +29,42 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
 }
 
 async function readText(request: Request, maxBytes: number): Promise<string> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null) {
-    if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
-    return request.text();
+  const bytes = await readBytes(request, maxBytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new HoldfastError(
+      reject("invalid_request", "The body is not UTF-8: encode it so, without compression."),
+      { cause },
+    );
   }
-  if (!request.body) return "";
-  // Without a declared length, the limit is kept while reading.
-  const decoder = new TextDecoder();
+}
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
+  try {
+    return declared === null ? await readChunks(request, maxBytes) : await request.bytes();
+  } catch (cause) {
+    if (cause instanceof HoldfastError) throw cause;
+    throw new HoldfastError(reject("invalid_request", "The body broke off: send it again."), {
+      cause,
+    });
+  }
+}
+
+/** Without a declared length, the limit is kept while reading. */
+async function readChunks({ body }: Request, maxBytes: number): Promise<Uint8Array> {
+  if (!body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
-  let text = "";
-  for await (const chunk of request.body) {
+  // Not cancelled when it is too long, which would cut the connection: the rest is drained.
+  for await (const chunk of body.values({ preventCancel: true })) {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
-    text += decoder.decode(chunk, { stream: true });
+    chunks.push(chunk);
   }
-  return text + decoder.decode();
+  return Buffer.concat(chunks);
 }
 
 function tooLarge(maxBytes: number): HoldfastError {

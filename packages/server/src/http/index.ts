@@ -3,3 +3,4 @@ export { Tokens } from "./auth.ts";
 export type { Identity } from "./auth.ts";
 export type { App, HttpOptions } from "./context.ts";
 export { isLoopback } from "./loopback.ts";
+export { problemOfRequest } from "./problem.ts";

@@ -1,14 +1,27 @@
 import { HoldfastError, reject } from "@holdfast/protocol";
 
-/** A session's id from the path. @throws HoldfastError `invalid_request` */
-export function sessionId(value: string): string {
-  if (value.length <= 256 && value.isWellFormed() && !/\p{Cc}/u.test(value)) return value;
+/** The session's id in a request's path. @throws HoldfastError `invalid_request` */
+export function sessionId(request: { readonly url: string; param(name: "id"): string }): string {
+  const value = request.param("id");
+  // Hono takes an escape that cannot be decoded as it stands, so that a session would have two addresses.
+  const good = value.length <= 256 && value.isWellFormed() && !/\p{Cc}/u.test(value);
+  if (good && isDecodable(request.url)) return value;
   throw new HoldfastError(
     reject(
       "invalid_request",
-      "A session's id is a string of at most 256 characters, without control characters.",
+      "A session's id is a string of at most 256 characters, without control characters, percent-encoded as UTF-8.",
     ),
   );
+}
+
+function isDecodable(url: string): boolean {
+  if (!url.includes("%")) return true;
+  try {
+    decodeURIComponent(url.replace(/\?.*/s, ""));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A page's size from the query. @throws HoldfastError `invalid_request` */

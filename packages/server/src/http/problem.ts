@@ -1,3 +1,4 @@
+import { RequestError } from "@hono/node-server";
 import { ERROR_CODES, HoldfastError, type Rejection } from "@holdfast/protocol";
 
 /** A refusal as `application/problem+json`; `more` are further members beside it. */
@@ -28,6 +29,18 @@ export function problemOf(
   }
   if (error.code === "internal") log("A request failed", error);
   return problem(error.toRejection());
+}
+
+/** What could not even be read as a request. */
+export function problemOfRequest(
+  error: unknown,
+  log: (message: string, error: unknown) => void,
+): Response {
+  if (!(error instanceof RequestError)) return problemOf(error, log);
+  return problem({
+    code: "invalid_request",
+    message: `The request cannot be read: ${error.message}.`,
+  });
 }
 
 export function json(text: string, status = 200): Response {

@@ -19,7 +19,7 @@ export function commandRoutes(app: App, options: HttpOptions): void {
 
   app.post("/v1/sessions/:id/commands", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
-    const session = sessionId(c.req.param("id"));
+    const session = sessionId(c.req);
     mayRead(identity, session);
     const body = await readJson(c.req.raw, maxBodyBytes);
     if (isObject(body) && body["commands"] !== undefined) {

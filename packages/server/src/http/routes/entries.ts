@@ -10,20 +10,25 @@ export function entryRoutes(app: App, options: HttpOptions): void {
   const { engine, tokens, sseHeartbeatMs: heartbeatMs, schedule, log } = options;
 
   app.get("/v1/sessions/:id/entries", async (c) => {
-    const session = sessionId(c.req.param("id"));
+    const session = sessionId(c.req);
     mayRead(await authenticate(c.req.raw, tokens), session);
     const after = c.req.query("after") || undefined;
-    if (c.req.header("accept")?.includes("text/event-stream")) {
+    const streams = c.req.header("accept")?.includes("text/event-stream");
+    // A HEAD comes here too, and nobody would read its stream.
+    if (streams && c.req.raw.method === "GET") {
       const { outgoing } = c.env ?? {};
-      return eventStream({
+      const stream = await eventStream({
         engine,
         session,
         after: c.req.header("last-event-id") || after,
         heartbeatMs,
         schedule,
         log,
-        destroy: () => outgoing?.destroy(),
+        destroy: outgoing && (() => void outgoing.destroy()),
       });
+      // Nobody will read the body.
+      if (c.req.method === "HEAD") await stream.body?.cancel();
+      return stream;
     }
     const page = await engine.page(session, after, limitOf(c.req.query("limit"), MOST_ENTRIES));
     const { entries, ...rest } = page;

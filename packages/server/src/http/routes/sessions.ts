@@ -23,7 +23,7 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
   app.put("/v1/sessions/:id", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
     mayChangeSessions(identity);
-    const id = sessionId(c.req.param("id"));
+    const id = sessionId(c.req);
     const body = hasBody(c.req.raw) ? await readJson(c.req.raw, maxBodyBytes) : {};
     const { agent = defaultAgent, ...rest } = parseSessionRequest(body);
     const { created, session } = await engine.create(id, { agent, ...rest }, actorOf(identity));
@@ -31,20 +31,20 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
   });
 
   app.get("/v1/sessions/:id", async (c) => {
-    const id = sessionId(c.req.param("id"));
+    const id = sessionId(c.req);
     mayRead(await authenticate(c.req.raw, tokens), id);
     return json(JSON.stringify(await engine.session(id)));
   });
 
   app.delete("/v1/sessions/:id", async (c) => {
-    const id = sessionId(c.req.param("id"));
+    const id = sessionId(c.req);
     mayChangeSessions(await authenticate(c.req.raw, tokens));
     await engine.delete(id);
     return new Response(null, { status: 204 });
   });
 
   app.get("/v1/sessions/:id/state", async (c) => {
-    const id = sessionId(c.req.param("id"));
+    const id = sessionId(c.req);
     mayRead(await authenticate(c.req.raw, tokens), id);
     const { offset, text } = await engine.state(id);
     return json(`{"offset":${JSON.stringify(offset)},"state":${text}}`);

@@ -1,0 +1,76 @@
+import type { Verdict } from "@holdfast/protocol";
+import { expect, test } from "vitest";
+import { openHouse, proposal, TOOLS, type House } from "../cases/support.ts";
+
+/** Sends a batch and weighs the answer. */
+async function weigh(house: House, commands: readonly object[]) {
+  const path = `/v1/sessions/${house.session}/commands`;
+  const { status, body } = await house.ana.call("POST", path, { commands });
+  expect(status).toBe(200);
+  const { verdicts } = body as { verdicts: Verdict[] };
+  return { verdicts, weight: JSON.stringify(body).length };
+}
+
+const thousand = (make: (id: string) => object) =>
+  Array.from({ length: 1000 }, (_, n) => ({
+    id: `c${n}-${crypto.randomUUID()}`,
+    ...make(`x${n}`),
+  }));
+
+test("a refusal does not grow with the session: not with its pending calls, not with an answer", async () => {
+  await using house = await openHouse();
+  await house.send("go");
+  const attempt = await house.attempt();
+  const ids = Array.from({ length: 2000 }, (_, n) => `call-${n}`);
+  await attempt.append({ type: "round.open" });
+  await attempt.append(...ids.flatMap((id) => proposal(id, "location", "{}")));
+  await attempt.append({ type: "round.close" });
+  const answers = {
+    text: { type: "text", text: "x".repeat(500_000) },
+    json: { type: "json", value: Array(100_000).fill(0) },
+    parts: { type: "parts", parts: Array(50_000).fill({}) },
+  } as const;
+  for (const [callId, answer] of [
+    ["call-0", answers.text],
+    ["call-1", answers.json],
+    ["call-2", answers.parts],
+  ] as const) {
+    const command = { type: "call.answer", callId, outcome: "ok", answer } as const;
+    expect(await house.bo.command(house.session, command)).toMatchObject({ status: "applied" });
+    const other = { type: "text", text: "" } as const;
+    const late = await weigh(
+      house,
+      thousand(() => ({ ...command, answer: other })),
+    );
+    expect(new Set(late.verdicts.map(({ error }) => error?.code))).toEqual(
+      new Set(["already_answered"]),
+    );
+    expect(late.weight).toBeLessThan(1_000_000);
+  }
+  const unknown = await weigh(
+    house,
+    thousand((callId) => ({ type: "call.cancel", callId })),
+  );
+  expect(new Set(unknown.verdicts.map(({ error }) => error?.code))).toEqual(
+    new Set(["unknown_call"]),
+  );
+  expect(unknown.weight).toBeLessThan(1_000_000);
+  // A short answer is still told to whoever came second.
+  const short = { type: "json", value: { a: [1, "b"] } } as const;
+  const answer = { type: "call.answer", callId: "call-3", outcome: "ok", answer: short } as const;
+  await house.bo.command(house.session, answer);
+  const second = await house.ana.command(house.session, answer);
+  expect(second.error?.details).toMatchObject({ by: "user:bo", answer: short });
+});
+
+test("closing a round costs what is in it, not what is in the run", async () => {
+  await using house = await openHouse();
+  await house.send("go");
+  const attempt = await house.attempt({ tools: TOOLS });
+  const started = performance.now();
+  const rounds = Array.from({ length: 20_000 }, () => ({ type: "round.open" as const }));
+  expect(await attempt.append(...rounds)).toMatchObject({ status: "applied" });
+  expect(performance.now() - started).toBeLessThan(8_000); // looking through the run each time: minutes
+  const [run] = (await house.state()).runs.values();
+  expect(run).toMatchObject({ round: 20_000, openRounds: [20_000] });
+});
