@@ -36,9 +36,8 @@ export function createServer(options: ServerOptions): Server {
   const servers = new Set<ServerType>();
 
   async function close(): Promise<void> {
-    const stopped = [...servers].map(stop);
-    await engine.close();
-    await Promise.all(stopped);
+    const ended = engine.close();
+    await Promise.all([ended, ...[...servers].map((server) => stop(server, ended))]);
     servers.clear();
   }
 
@@ -66,24 +65,23 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-/** How long requests may take to be answered once the server closes, in milliseconds. */
-const CLOSE_GRACE = 2_000;
+/** How long answers may take to leave once the engine has closed and every one is made, in milliseconds. */
+const CLOSE_GRACE = 250;
 
 /**
- * Lets requests that are being answered finish. A client that goes on asking on its connection keeps nothing open: a
- * connection is closed as soon as it is idle, and every one after a grace.
+ * Accepts no more connections, and closes each as soon as it is idle. Those that are not when their answers are long
+ * made are cut: a client that goes on asking, or one that connected and never asked.
  */
-function stop(server: ServerType): Promise<void> {
-  return new Promise((resolve) => {
-    const idle = setInterval(() => closeConnections(server, "idle"), 20);
-    const late = setTimeout(() => closeConnections(server, "all"), CLOSE_GRACE);
-    server.close(() => {
-      clearInterval(idle);
-      clearTimeout(late);
-      resolve();
-    });
-    closeConnections(server, "idle");
-  });
+async function stop(server: ServerType, ended: Promise<void>): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const idle = setInterval(() => closeConnections(server, "idle"), 20);
+  closeConnections(server, "idle");
+  await ended;
+  closeConnections(server, "idle");
+  const late = setTimeout(() => closeConnections(server, "all"), CLOSE_GRACE);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
 }
 
 /** HTTP/2 servers, which are never made here, have neither method. */

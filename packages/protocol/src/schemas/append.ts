@@ -1,4 +1,4 @@
-import type { Command } from "../command.ts";
+import type { AgentItem, Command } from "../command.ts";
 import { isId, isObject, MAX_ID } from "./fields.ts";
 import { invalid, parse } from "./invalid.ts";
 import * as f from "./fields.ts";
@@ -22,9 +22,10 @@ export function parseAppend(value: Record<string, unknown>): Command {
 
 type Kind = "id" | "text" | "count" | "any" | "object" | "array" | "subtype" | "outcome" | "answer";
 
+type Fields = readonly (readonly [field: string, kind: Kind])[];
+
 /** What each item needs, beside its type. */
-const ITEMS: Readonly<Record<string, readonly (readonly [field: string, kind: Kind])[]>> = {
-  __proto__: null as never,
+const byType: Readonly<Record<AgentItem["type"], Fields>> = {
   TEXT_MESSAGE_CONTENT: [
     ["messageId", "id"],
     ["delta", "text"],
@@ -109,8 +110,10 @@ const ITEMS: Readonly<Record<string, readonly (readonly [field: string, kind: Ki
   ],
 };
 
+const ITEMS: ReadonlyMap<string, Fields> = new Map(Object.entries(byType));
+
 /** Fields that may be absent, and what they must be where they are not. */
-const OPTIONAL: readonly (readonly [field: string, kind: Kind])[] = [
+const OPTIONAL: Fields = [
   ["metadata", "object"],
   ["parentMessageId", "id"],
   ["approvalId", "id"],
@@ -120,7 +123,7 @@ const OPTIONAL: readonly (readonly [field: string, kind: Kind])[] = [
 function checkItem(item: unknown, index: number): void {
   if (!isObject(item)) throw invalid(`run.append.items[${index}]`, "must be an object");
   const { type } = item;
-  const fields = typeof type === "string" ? ITEMS[type] : undefined;
+  const fields = typeof type === "string" ? ITEMS.get(type) : undefined;
   if (!fields) {
     throw invalid(
       `run.append.items[${index}].type`,

@@ -71,7 +71,13 @@ const workRequest = z.object(
 );
 
 const tokenRequest = z
-  .object({ name: f.name.optional(), agent: f.name.optional() }, "must be an object")
+  .object(
+    {
+      name: f.name.refine((it) => it.trim() !== "", "is empty").optional(),
+      agent: f.name.optional(),
+    },
+    "must be an object",
+  )
   .refine(({ name, agent }) => (name === undefined) !== (agent === undefined), {
     error: "must have either a name or an agent",
   });
