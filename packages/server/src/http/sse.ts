@@ -36,7 +36,7 @@ export async function eventStream(options: SseOptions): Promise<Response> {
       slow = () => {
         stopBeating();
         over.abort();
-        controller.error(new Error("The reader fell behind."));
+        controller.close();
         destroy();
       };
     },
