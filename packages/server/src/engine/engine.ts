@@ -195,8 +195,10 @@ export class Engine implements AsyncDisposable {
    */
   async page(session: string, after: Offset | undefined, limit: number): Promise<Page> {
     const { head } = await this.#need(session);
-    const cursor = cursorIn(head, after);
-    return readPage(this.#options.storage, session, { after: cursor, head, limit });
+    const range = { after: cursorIn(head, after), head, limit };
+    const page = await readPage(this.#options.storage, session, range);
+    if (!page) throw busy(undefined);
+    return page;
   }
 
   /**

@@ -67,27 +67,32 @@ export class Timers {
     this.#armed = { at, cancel };
   }
 
-  /** Fires all that is due and returns when the next row is. */
+  /** Fires all that is due and returns when the next row is. Sessions whose rows fail hold up no others. */
   async #pump(): Promise<number> {
     const { storage, log } = this.#options;
+    const failed = new Set<string>();
+    let limit = TOGETHER;
+    const read = (before: number) => storage.due({ kinds: TIMER_KINDS, before, limit });
     try {
       for (;;) {
-        const due = await storage.due({
-          kinds: TIMER_KINDS,
-          before: storage.now(),
-          limit: TOGETHER,
-        });
-        if (due.length === 0) break;
+        const due = await read(storage.now());
         if (this.#stopped) return Infinity;
-        const fired = await Promise.all(due.map((row) => this.#fire(row)));
-        if (fired.includes(false)) return storage.now() + RETRY_MS;
+        const rows = due.filter(({ session }) => !failed.has(session));
+        await Promise.all(
+          rows.map(async (row) => {
+            if (!(await this.#fire(row))) failed.add(row.session);
+          }),
+        );
+        if (rows.length > 0) continue;
+        if (due.length < limit) break;
+        // All of these failed: there may be others behind them.
+        limit *= 4;
       }
-      const [next] = await storage.due({
-        kinds: TIMER_KINDS,
-        before: Number.MAX_SAFE_INTEGER,
-        limit: 1,
-      });
-      return next?.at ?? Infinity;
+      const next = (await read(Number.MAX_SAFE_INTEGER)).find(
+        ({ session }) => !failed.has(session),
+      );
+      const retry = failed.size > 0 ? storage.now() + RETRY_MS : Infinity;
+      return Math.min(next?.at ?? Infinity, retry);
     } catch (error) {
       log("Timers could not be read", error);
       return storage.now() + RETRY_MS;
