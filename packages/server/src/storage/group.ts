@@ -14,9 +14,9 @@ export type Outcome =
 /** The writing half of a storage, and its end. */
 export interface Group extends Pick<Storage, "append" | "delete"> {
   /** @throws StorageError `closed` once it is */
-  check(): void;
+  readonly check: () => void;
   /** Takes nothing more, waits until all that was taken has settled, and ends the storage. Safe to repeat. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /**
