@@ -88,7 +88,7 @@ function exportCall(call: Call, forRun: string): ToolPart | undefined {
   const part = toolPart(call);
   const result = resultOf(call, { forRun });
   if (!part || result.kind === "withdrawn") return undefined;
-  const input = isObject(part.input) ? part.input : argumentsForModel(call);
+  const input = recordOf(part.input) ?? argumentsForModel(call);
   switch (result.kind) {
     case "answer":
     case "denied":
@@ -101,10 +101,6 @@ function exportCall(call: Call, forRun: string): ToolPart | undefined {
       // What the framework told the model about a refused input is what its history repeats.
       return noted(part, input, call.status === "settled" ? part.errorText : result.text);
   }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The part as a failed call that says why. */
