@@ -21,6 +21,7 @@ export default defineConfig({
           include: [
             "packages/*/test/**/*.test.{ts,tsx}",
             "apps/*/test/**/*.test.{ts,tsx}",
+            "examples/*/test/**/*.test.{ts,tsx}",
             "test/*.test.ts",
             "test/cases/*.test.ts",
             "test/hostile/*.test.ts",

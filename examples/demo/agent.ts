@@ -61,7 +61,7 @@ console.log(`Holdfast demo: the model is ${name}.`);
 process.send?.("ready");
 stopping.addEventListener("abort", () => void agent.stop({ graceMs: 0 }));
 await agent.stopped;
-process.disconnect?.();
+if (process.connected) process.disconnect();
 
 /** The agent's token, asked for once and again only after it was refused. */
 function createTokenSource(): () => Promise<string> {

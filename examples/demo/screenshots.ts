@@ -11,7 +11,7 @@ import { pageConfig } from "./build-page.ts";
 const parts =
   process.argv.length > 2
     ? process.argv.slice(2)
-    : ["page", "sheet", "empty", "name", "cards", "parts"];
+    : ["page", "sheet", "empty", "name", "cards", "cards-open", "parts"];
 const folder = await mkdtemp(join(tmpdir(), "holdfast-gallery-"));
 const server = await createServer({ ...pageConfig, server: { port: 0, host: "127.0.0.1" } });
 const browser = await launchBrowser();
@@ -30,12 +30,16 @@ try {
       for (const part of parts) {
         await page.goto(`${url}gallery.html?part=${part}`);
         await page.locator("#root > *").first().waitFor();
+        if (part === "cards-open") {
+          await page.evaluate(press, ".card-line[aria-expanded=false]");
+          await page.evaluate(press, "details:not([open]) > summary");
+        }
         const overflow = await page.evaluate(
           () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
         );
         if (overflow > 0) console.error(`${part} at ${width}: ${overflow} px too wide`);
         const path = join(folder, `${part}-${width}-${colorScheme}.png`);
-        await page.screenshot({ path, fullPage: part === "cards" || part === "parts" });
+        await page.screenshot({ path, fullPage: part.startsWith("cards") || part === "parts" });
         console.log(path);
       }
       await context.close();
@@ -44,4 +48,9 @@ try {
 } finally {
   await browser.close();
   await server.close();
+}
+
+/** Runs in the page: presses everything that matches as it is now. */
+function press(selector: string): void {
+  for (const element of document.querySelectorAll<HTMLElement>(selector)) element.click();
 }

@@ -32,7 +32,7 @@ try {
   console.error(`Holdfast demo: ${explain(error)}`);
   process.exitCode = 1;
 }
-process.disconnect?.();
+if (process.connected) process.disconnect();
 
 function explain(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

@@ -8,6 +8,7 @@ import { freePort } from "./supervisor/free-port.ts";
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => stopping.abort());
+process.on("disconnect", () => stopping.abort());
 if (process.env["npm_lifecycle_event"] === "start") stopWithParent();
 
 try {
@@ -24,6 +25,8 @@ try {
     process.exitCode = 1;
   }
 }
+// A channel to whoever started this keeps the process alive as long as it is listened to.
+if (process.connected) process.disconnect();
 
 function choosePort(asked: string | undefined): Promise<number> {
   if (asked === undefined || asked === "") return freePort(4100, 20);

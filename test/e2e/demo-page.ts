@@ -9,28 +9,31 @@ import { freePort } from "../../examples/demo/supervisor/free-port.ts";
 /** The demo as `npm start` runs it, on a free port and a directory of its own, with the scripted model. */
 export interface TestDemo extends AsyncDisposable {
   readonly demo: Demo;
+  /** Ends all of it and starts it again on the same port and directory, as a person does with Ctrl-C. */
+  restart(): Promise<void>;
 }
 
 export async function openDemo(options: { readonly paceMs?: number } = {}): Promise<TestDemo> {
   const data = await mkdtemp(join(tmpdir(), "holdfast-e2e-"));
   // Ephemeral ports begin higher, so that no connection of another test takes it in between.
   const port = await freePort(21_000 + Math.floor(Math.random() * 8_000), 50);
-  const demo = await startDemo(
-    {
-      port,
-      data,
-      pages: await builtPage(),
-      env: {
-        OPENAI_API_KEY: "",
-        ANTHROPIC_API_KEY: "",
-        HOLDFAST_DEMO_PACE_MS: String(options.paceMs ?? 10),
-      },
-      log: () => {},
-    },
-    new AbortController().signal,
-  );
+  const pages = await builtPage();
+  const env = {
+    OPENAI_API_KEY: "",
+    ANTHROPIC_API_KEY: "",
+    HOLDFAST_DEMO_PACE_MS: String(options.paceMs ?? 10),
+  };
+  const start = () =>
+    startDemo({ port, data, pages, env, log: () => {} }, new AbortController().signal);
+  let demo = await start();
   return {
-    demo,
+    get demo() {
+      return demo;
+    },
+    async restart() {
+      await demo.stop();
+      demo = await start();
+    },
     async [Symbol.asyncDispose]() {
       await demo.stop();
       await rm(data, { recursive: true, force: true });
@@ -50,8 +53,8 @@ export interface Visitor {
   /** Errors that scripts threw. */
   readonly errors: string[];
   ask(text: string): Promise<void>;
-  card(tool: string): Locator;
-  button(name: string): Locator;
+  readonly card: (tool: string) => Locator;
+  readonly button: (name: string) => Locator;
 }
 
 /** Opens the page under a name; at `address`, else on a session of its own. */

@@ -48,7 +48,7 @@ describe("the demo, in Chromium", () => {
       await card("location").getByRole("button").first().click();
       await card("location").getByText("History").click();
       expect(await card("location").getByText("Claimed by").count()).toBe(1);
-      expect(await card("location").getByText("Settled by").count()).toBe(1);
+      expect(await card("location").getByText("Answered by").count()).toBe(1);
     }
     expect([...ana.errors, ...ben.errors]).toEqual([]);
   });
@@ -131,6 +131,28 @@ describe("the demo, in Chromium", () => {
     await ana.page.getByText("Stopped.").waitFor();
     await ana.button("Send").waitFor();
     expect(await ana.card("weather").count()).toBe(0);
+  });
+
+  test("all of it stopped and started again: an open page goes on, approvals still wait", async () => {
+    await using lab = await openDemo();
+    const ana = await visit(browser, lab.demo.url, "Ana");
+    await ana.ask("Send 50 EUR to Cleo for lunch");
+    await ana.button("Approve").waitFor();
+    await lab.restart();
+    await ana.page.getByText("live", { exact: true }).waitFor();
+    await ana.button("Approve").click();
+    await ana.page.getByText("50.00 EUR went to Cleo").waitFor();
+    expect(ana.errors).toEqual([]);
+  });
+
+  test("Open as someone else asks for another name", async () => {
+    const ana = await visit(browser, shared.demo.url, "Ana");
+    const [page] = await Promise.all([
+      ana.page.context().waitForEvent("page"),
+      ana.page.getByRole("link", { name: "Open as someone else" }).click(),
+    ]);
+    await page.getByLabel("Name").waitFor();
+    expect(page.url()).toBe(ana.page.url());
   });
 
   test("kill -9 of the agent and of the server in mid-text ends in one clean answer", async () => {

@@ -260,8 +260,8 @@ test("a reader that catches up while its session is deleted and made again sees 
     await engine.create("s", { agent: "demo" }, ANA);
     for (let n = 0; n < 5; n += 1) await say(engine, `old${n}`);
     const frames = await engine.subscribe("s", undefined);
-    const { value: first = [] } = await frames.next();
-    const [epoch] = first[0]?.last.split(".") ?? [];
+    const { value: first } = await frames.next();
+    const [epoch] = first?.[0]?.last.split(".") ?? [];
     await engine.delete("s");
     await engine.create("s", { agent: "demo" }, ANA);
     for (let n = 0; n < 5; n += 1) await say(engine, `new${n}`);

@@ -54,7 +54,7 @@ const currencies: Readonly<Record<string, string>> = {
   "¥": "JPY",
 };
 const transferWords =
-  /\b(?:send|pay|transfer|wire)\s+(?:(?<sign>[€$£¥])\s*)?(?<amount>\d+(?:[.,]\d{1,2})?)\s*(?<unit>[€$£¥]|[a-z]{3,6})?\s+to\s+(?<to>[^,.?!]+?)(?:\s+for\s+(?<reference>[^,.?!]+?))?(?=$|[,.?!]|\s+and\s+(?:send|pay|transfer|wire|what|how|where)\b)/gi;
+  /\b(?:send|pay|transfer|wire)\s+(?:(?<sign>[€$£¥])\s*)?(?<amount>\d+(?:[.,]\d{1,2})?)\s*(?<unit>[€$£¥]|[a-z]{3,7})?\s+to\s+(?<to>[^,.?!]+?)(?:\s+for\s+(?<reference>[^,.?!]+?))?(?=$|[,.?!]|\s+and\s+(?:send|pay|transfer|wire|what|how|where)\b)/gi;
 
 function transfersIn(text: string): TransferIntent[] {
   return [...text.matchAll(transferWords)].slice(0, 3).map(({ groups = {} }) => ({

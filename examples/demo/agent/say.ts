@@ -52,7 +52,8 @@ function sayUnsent(to: string, outcome: Result["outcome"], words: string): strin
     return `The transfer to ${to} did not happen. ${words}`;
   if (outcome !== "denied" && /unknown/i.test(words))
     return `I cannot tell whether the transfer to ${to} went through. ${words} Please check before asking again.`;
-  return `The transfer to ${to} was denied: “${words}” Nothing was sent.`;
+  const stop = /[.!?…]$/.test(words) ? "" : ".";
+  return `The transfer to ${to} was denied: “${words}”${stop} Nothing was sent.`;
 }
 
 function fields(value: unknown): Record<string, unknown> {

@@ -8,12 +8,13 @@ import { openClient } from "./open-client.ts";
 export function App({ session }: { readonly session: string }) {
   const [identity, setIdentity] = useState<Identity | undefined>(readIdentity);
   const client = useMemo(() => identity && openClient(identity.token), [identity]);
-  const renewed = useRef(false);
+  const renewedAt = useRef(0);
   const enter = useCallback(async (name: string) => setIdentity(await mintIdentity(name)), []);
-  // The server was set up anew: the same name gets a new token, once; after that the person is asked.
+  // The server was set up anew: the same name gets a new token. One that is refused at once needs a person.
   const onStale = useCallback(() => {
-    const again = identity && !renewed.current ? enter(identity.name) : Promise.reject();
-    renewed.current = true;
+    const soon = Date.now() - renewedAt.current < 10_000;
+    renewedAt.current = Date.now();
+    const again = identity && !soon ? enter(identity.name) : Promise.reject(new Error("refused"));
     again.catch(() => {
       forgetIdentity();
       setIdentity(undefined);

@@ -76,17 +76,15 @@ function isGated(call: Call): boolean {
   return approval === "always";
 }
 
-/** How long it ran, from when it could to its end; undefined while it has not begun. Waiting for a person is no running. */
+/** How long it ran, from when somebody took it up; undefined while nobody has. Waiting for a person is no running. */
 export function ranFor(call: Call, now: number): number | undefined {
-  const began = call.history.findLast(({ what }) =>
-    ["claimed", "opened", "proposed"].includes(what),
-  );
-  if (!began || call.status === "gated") return undefined;
-  if (call.status === "settled") {
-    if (call.outcome !== "ok" && call.outcome !== "error") return undefined;
-    return (call.settledAt ?? began.at) - began.at;
-  }
-  return now - began.at;
+  const began =
+    call.history.findLast(({ what }) => what === "claimed") ??
+    call.history.findLast(({ what }) => what === "opened");
+  if (!began) return undefined;
+  if (call.status === "claimed") return now - began.at;
+  if (call.status !== "settled" || call.settledAt === undefined) return undefined;
+  return call.outcome === "ok" || call.outcome === "error" ? call.settledAt - began.at : undefined;
 }
 
 function running(word: string): CallFace {

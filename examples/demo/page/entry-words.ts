@@ -7,6 +7,8 @@ export function entryGist(entry: Entry): string {
   switch (event.type) {
     case "message.added":
       return typeof event.content === "string" ? quoted(event.content) : "";
+    case "CUSTOM":
+      return event.name;
     case "TOOL_CALL_START":
       return event.toolCallName;
     case "run.queued":

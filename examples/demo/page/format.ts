@@ -82,13 +82,13 @@ export function list(words: readonly string[]): string {
   return `${words.slice(0, -1).join(", ")} and ${words.at(-1) ?? ""}`;
 }
 
-/** A key of an object as a label: `homeAddress` is Home address. */
+/** A key of an object as a label: `homeAddress` is Home address, `temperatureC` is Temperature C. */
 export function keyLabel(key: string): string {
   const words = key
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
-    .replaceAll(/[_-]+/g, " ")
-    .trim();
-  if (words === "") return key;
-  const lower = words.toLocaleLowerCase();
-  return lower.charAt(0).toLocaleUpperCase() + lower.slice(1);
+    .split(/[\s_-]+/)
+    .filter((word) => word !== "")
+    .map((word) => (/^[A-Z0-9]+$/.test(word) ? word : word.toLocaleLowerCase()))
+    .join(" ");
+  return words === "" ? key : words.charAt(0).toLocaleUpperCase() + words.slice(1);
 }

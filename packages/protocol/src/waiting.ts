@@ -3,7 +3,7 @@ import type { Run } from "./run.ts";
 import { callsOf, type SessionState } from "./state.ts";
 
 /**
- * Whom a call or a run waits for (DESIGN 11.9). `person`: somebody's decision or answer. `client`: an application that
+ * Whom a call or a run waits for (SPEC 11.9). `person`: somebody's decision or answer. `client`: an application that
  * runs the tool. `agent`: the attempt at work. `worker`: a process that takes up the run. `nobody`: it has ended.
  */
 export interface Waiting {

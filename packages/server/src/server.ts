@@ -37,9 +37,8 @@ export function createServer(options: ServerOptions): Server {
   const servers = new Set<HttpServer>();
 
   async function close(): Promise<void> {
-    const stopped = [...servers].map(stop);
-    await engine.close();
-    await Promise.all(stopped);
+    const ended = engine.close();
+    await Promise.all([ended, ...[...servers].map((server) => stop(server, ended))]);
     servers.clear();
   }
 
@@ -52,7 +51,9 @@ export function createServer(options: ServerOptions): Server {
         );
       }
       const errorHandler = (error: unknown) => problemOfRequest(error, config.log);
-      const server = createHttpServer(getRequestListener(app.fetch, { hostname, errorHandler }));
+      const listener = getRequestListener(app.fetch, { hostname, errorHandler });
+      // It answers every failure itself, so its promise tells nothing.
+      const server = createHttpServer((request, response) => void listener(request, response));
       servers.add(server);
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject);
@@ -68,22 +69,21 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-/** How long requests may take to be answered once the server closes, in milliseconds. */
-const CLOSE_GRACE = 2_000;
+/** How long answers may take to leave once the engine has closed and every one is made, in milliseconds. */
+const CLOSE_GRACE = 250;
 
 /**
- * Lets requests that are being answered finish. A client that goes on asking on its connection keeps nothing open: a
- * connection is closed as soon as it is idle, and every one after a grace.
+ * Accepts no more connections, and closes each as soon as it is idle. Those that are not when their answers are long
+ * made are cut: a client that goes on asking, or one that connected and never asked.
  */
-function stop(server: HttpServer): Promise<void> {
-  return new Promise((resolve) => {
-    const idle = setInterval(() => server.closeIdleConnections(), 20);
-    const late = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE);
-    server.close(() => {
-      clearInterval(idle);
-      clearTimeout(late);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+async function stop(server: HttpServer, ended: Promise<void>): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  server.closeIdleConnections();
+  await ended;
+  server.closeIdleConnections();
+  const late = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
 }

@@ -1,5 +1,5 @@
 import type { Call, Item, MessageNode, Run } from "@holdfast/protocol";
-import type { ReactNode } from "react";
+import { useEffect, type ReactNode } from "react";
 import { useStickToBottom } from "../hooks/use-stick-to-bottom.ts";
 import { Icon } from "./icons.tsx";
 import { PersonMessage } from "./person-message.tsx";
@@ -17,14 +17,19 @@ export type ConversationNode =
 
 interface ConversationProps {
   readonly nodes: readonly ConversationNode[];
+  /** How often the reader has sent something; whoever sends wants to see what comes of it. */
+  readonly sent: number;
   /** Shown while there are none. */
   readonly empty: ReactNode;
 }
 
 /** The conversation, newest at the bottom. Follows its end only while the reader is there. */
-export function Conversation({ nodes, empty }: ConversationProps) {
+export function Conversation({ nodes, sent, empty }: ConversationProps) {
   const total = nodes.reduce((sum, node) => sum + (node.type === "run" ? shown(node.parts) : 1), 0);
   const { scroller, content, unseen, toEnd } = useStickToBottom(total);
+  useEffect(() => {
+    if (sent > 0) toEnd();
+  }, [sent, toEnd]);
   return (
     <div className="conversation">
       <div

@@ -1,4 +1,6 @@
+import { useAction } from "../hooks/use-action.ts";
 import { Icon, type IconName } from "./icons.tsx";
+import { Mishap } from "./mishap.tsx";
 
 const things: readonly { icon: IconName; ask: string; about: string }[] = [
   {
@@ -19,7 +21,8 @@ const things: readonly { icon: IconName; ask: string; about: string }[] = [
 ];
 
 /** What to try first: one thing for each kind of tool. */
-export function EmptyState({ onAsk }: { readonly onAsk: (text: string) => void }) {
+export function EmptyState({ onAsk }: { readonly onAsk: (text: string) => Promise<void> }) {
+  const send = useAction(onAsk);
   return (
     <div className="empty">
       <h1>Try one of these</h1>
@@ -29,7 +32,7 @@ export function EmptyState({ onAsk }: { readonly onAsk: (text: string) => void }
       <ul>
         {things.map(({ icon, ask, about }) => (
           <li key={ask}>
-            <button type="button" className="try" onClick={() => onAsk(ask)}>
+            <button type="button" className="try" onClick={() => void send.run(ask)}>
               <Icon name={icon} />
               <span>
                 <span className="try-ask">{ask}</span>
@@ -39,6 +42,7 @@ export function EmptyState({ onAsk }: { readonly onAsk: (text: string) => void }
           </li>
         ))}
       </ul>
+      <Mishap error={send.error} />
     </div>
   );
 }

@@ -21,7 +21,7 @@ export function NameForm({
           if (name.trim() !== "") void enter.run(name.trim());
         }}
       >
-        <p className="product">Holdfast</p>
+        <p className="product">Holdfast demo</p>
         <h1>Who are you?</h1>
         <p className="label">
           Your name stands beside what you say and decide in <strong>{session}</strong>. Another tab

@@ -12,7 +12,7 @@ export function OutgoingList({ messages }: { readonly messages: readonly Outgoin
             <Icon name="send" />
             <span className="queue-text">{text}</span>
             <span className="label">waits for the server</span>
-            <button type="button" className="link-button roomy" onClick={takeBack}>
+            <button type="button" className="link-button" onClick={takeBack}>
               Take back
             </button>
           </li>

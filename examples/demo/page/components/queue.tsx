@@ -38,7 +38,7 @@ function QueueRow({ message, run }: QueuedMessage) {
       </span>
       <button
         type="button"
-        className="link-button roomy"
+        className="link-button"
         disabled={takeBack.busy}
         onClick={() => void takeBack.run()}
       >

@@ -1,6 +1,6 @@
 import type { Client, Session, SessionStatus } from "@holdfast/sdk/client";
 import { useSession, useToolCalls, useView } from "@holdfast/sdk/react";
-import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { peopleOf, runFacts } from "../facts.ts";
 import { useClientPanel } from "../hooks/use-client-panel.tsx";
 import type { Identity } from "../identity.ts";
@@ -34,7 +34,15 @@ export function SessionPage({ id, client, identity, onStale }: SessionPageProps)
   const calls = useToolCalls(session);
   const outgoing = useMemo(() => createOutgoing(session), [session]);
   const waiting = useSyncExternalStore(outgoing.subscribe, outgoing.list);
-  const seat = useSeatOf(session, me, outgoing.send);
+  const [sent, setSent] = useState(0);
+  const send = useCallback(
+    (text: string) => {
+      setSent((times) => times + 1);
+      return outgoing.send(text);
+    },
+    [outgoing],
+  );
+  const seat = useSeatOf(session, me, send);
   const { shown, queued, activeRunId, pending } = useMemo(() => runFacts(nodes), [nodes]);
   const people = useMemo(() => peopleOf(nodes, me), [nodes, me]);
   const [railOpen, setRailOpen] = useState(isRailBeside);
@@ -56,11 +64,8 @@ export function SessionPage({ id, client, identity, onStale }: SessionPageProps)
         <main className="main">
           <Conversation
             nodes={shown}
-            empty={
-              status.type !== "connecting" && (
-                <EmptyState onAsk={(text) => void seat.actions.send(text).catch(() => {})} />
-              )
-            }
+            sent={sent}
+            empty={status.type !== "connecting" && <EmptyState onAsk={seat.actions.send} />}
           />
           <div className="foot">
             <OutgoingList messages={waiting} />

@@ -27,6 +27,7 @@ const part = new URLSearchParams(location.search).get("part") ?? "page";
 export function Gallery() {
   switch (part) {
     case "cards":
+    case "cards-open":
       return <Cards />;
     case "parts":
       return <Parts />;
@@ -54,7 +55,7 @@ function Page({ nodes: shown, sheet }: { nodes: typeof nodes; sheet: boolean }) 
         onRail={nothing}
       />
       <main className="main">
-        <Conversation nodes={shown} empty={<EmptyState onAsk={nothing} />} />
+        <Conversation sent={0} nodes={shown} empty={<EmptyState onAsk={later} />} />
         <div className="foot">
           {shown.length > 0 && <Queue queued={queued} />}
           <Composer active={false} pending={undefined} onSend={later} onStop={later} />
@@ -127,10 +128,10 @@ function Parts() {
         <Composer active pending={undefined} onSend={later} onStop={later} />
       </Exhibit>
       <Exhibit title="Streaming text">
-        <Conversation nodes={streaming} empty={null} />
+        <Conversation sent={0} nodes={streaming} empty={null} />
       </Exhibit>
       <Exhibit title="How runs end">
-        <Conversation nodes={ends} empty={null} />
+        <Conversation sent={0} nodes={ends} empty={null} />
       </Exhibit>
     </main>
   );

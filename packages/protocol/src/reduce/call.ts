@@ -95,7 +95,10 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
       put({
         ...(event.status === "open" ? opened(omit(call, "claim"), entry) : omit(call, "claim")),
         status: event.status,
-        pastClaims: [...(call.pastClaims ?? []), event.claimId].slice(-8),
+        // Nobody asked for an implicit claim, so nobody is told that it was lost.
+        ...(!(call.claim?.implicit && event.reason === "released") && {
+          pastClaims: [...(call.pastClaims ?? []), event.claimId].slice(-8),
+        }),
         ...(event.manual && { manual: true }),
         history: moment(call, "released", entry),
       });

@@ -1,4 +1,4 @@
-import type { Command } from "../command.ts";
+import type { AgentItem, Command } from "../command.ts";
 import { isId, isObject, MAX_ID } from "./fields.ts";
 import { invalid, parse } from "./invalid.ts";
 import * as f from "./fields.ts";
@@ -23,9 +23,10 @@ export function parseAppend(value: Record<string, unknown>): Command {
 
 type Kind = keyof typeof PROBLEMS;
 
+type Fields = readonly (readonly [field: string, kind: Kind])[];
+
 /** What each item needs, beside its type. */
-const ITEMS: Readonly<Record<string, readonly (readonly [field: string, kind: Kind])[]>> = {
-  __proto__: null as never,
+const byType: Readonly<Record<AgentItem["type"], Fields>> = {
   TEXT_MESSAGE_CONTENT: [
     ["messageId", "id"],
     ["delta", "text"],
@@ -110,9 +111,10 @@ const ITEMS: Readonly<Record<string, readonly (readonly [field: string, kind: Ki
   ],
 };
 
+const ITEMS: ReadonlyMap<string, Fields> = new Map(Object.entries(byType));
+
 /** Fields that may be absent, and what they must be where they are not. */
-const OPTIONAL: Readonly<Record<string, Kind>> = {
-  __proto__: null as never,
+const optional: Readonly<Record<string, Kind>> = {
   approvalId: "id",
   claimId: "id",
   code: "text",
@@ -133,10 +135,12 @@ const OPTIONAL: Readonly<Record<string, Kind>> = {
   timestamp: "time",
 };
 
+const OPTIONAL: ReadonlyMap<string, Kind> = new Map(Object.entries(optional));
+
 function checkItem(item: unknown, index: number): void {
   if (!isObject(item)) throw invalid(`run.append.items[${index}]`, "must be an object");
   const { type } = item;
-  const fields = typeof type === "string" ? ITEMS[type] : undefined;
+  const fields = typeof type === "string" ? ITEMS.get(type) : undefined;
   if (!fields) {
     throw invalid(
       `run.append.items[${index}].type`,
@@ -147,7 +151,7 @@ function checkItem(item: unknown, index: number): void {
   }
   for (const [field, kind] of fields) check(item, field, kind, "run.append.items", index);
   for (const field of Object.keys(item)) {
-    const kind = OPTIONAL[field];
+    const kind = OPTIONAL.get(field);
     if (kind) check(item, field, kind, "run.append.items", index);
   }
 }

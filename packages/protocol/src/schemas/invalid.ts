@@ -3,9 +3,7 @@ import { HoldfastError, reject } from "../errors.ts";
 
 /** The `invalid_request` that names where: `at` is a path such as `items[3].messageId`. */
 export function invalid(at: string, problem: string): HoldfastError {
-  return new HoldfastError(
-    reject("invalid_request", `${at}: ${problem}.`, at === "" ? undefined : { at }),
-  );
+  return new HoldfastError(reject("invalid_request", `${at}: ${problem}.`, { at }));
 }
 
 /** Parses with a zod schema; what does not fit is thrown as `invalid_request`, naming the first place. */

@@ -5,7 +5,7 @@ import { rowsOf } from "../support/photograph.ts";
 import { createCoverage } from "./coverage.ts";
 import { choices, settings, walk } from "./walk.ts";
 
-it("3.4 whatever is merged into one batch, the log says the same", { timeout: 60_000 }, () => {
+it("3.4 whatever is merged into one batch, the log says the same", { timeout: 120_000 }, () => {
   const coverage = createCoverage();
   let [merged, apart] = [0, 0];
   const property = fc.property(
@@ -22,14 +22,14 @@ it("3.4 whatever is merged into one batch, the log says the same", { timeout: 60
       apart += single.entries.length;
     },
   );
-  fc.assert(property, settings(250));
+  fc.assert(property, settings(200));
   expect(coverage.missing()).toEqual([]);
   expect(merged).toBeLessThan(apart);
 });
 
 it(
   "3.4 a batch of one delta each reduces to the state of the merged ones",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   () => {
     const property = fc.property(choices(120), (numbers) => {
       const { entries } = walk(numbers, { coverage: createCoverage() });

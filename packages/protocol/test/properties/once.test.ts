@@ -7,7 +7,7 @@ import { choices, settings, walk } from "./walk.ts";
 
 it(
   "11.3 a call has one answer and one end, an ended run never changes, and no run starts unready",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   () => {
     const coverage = createCoverage();
     const property = fc.property(choices(160), (numbers) => {
@@ -15,7 +15,7 @@ it(
       const desk = walk(numbers, { coverage, onStep: (at) => seen.check(at) });
       expectOneEnd(desk.entries);
     });
-    fc.assert(property, settings(300));
+    fc.assert(property, settings(200));
     expect(coverage.missing()).toEqual([]);
   },
 );

@@ -21,6 +21,7 @@ import {
   type Start,
   type Timer,
   type ToolDeclaration,
+  type TouchedRow,
   type Verdict,
 } from "@holdfast/protocol";
 import { freeze, freezeRows, isSame, photograph } from "./photograph.ts";
@@ -32,6 +33,8 @@ export interface DeskOptions {
   readonly policy?: Partial<Policy>;
   /** Says whether to end the batch after a command; a batch left open goes on with the next. Default: always. */
   readonly seals?: () => boolean;
+  /** Keeps rows as a storage would, from what each batch says it touched. */
+  readonly stores?: boolean;
 }
 
 /**
@@ -44,6 +47,7 @@ export function openDesk(options: DeskOptions = {}) {
   const draft = createDraft(state, "test", 0);
   const entries: Entry[] = [];
   const frames: Frame[] = [];
+  const stored = new Map<string, string>();
   const ids = new Map<string, number>();
   let now = 1_000;
   let commands = 0;
@@ -59,7 +63,7 @@ export function openDesk(options: DeskOptions = {}) {
     digest: (text) => createHash("sha256").update(text).digest("hex"),
     validate(tool, value) {
       const required = (tool.parameters?.["required"] ?? []) as string[];
-      const missing = required.filter((name) => !(name in (value as object)));
+      const missing = required.filter((name) => !Object.hasOwn(Object(value), name));
       return missing.length > 0
         ? { message: `Missing ${missing.join(", ")}.`, paths: missing.map((name) => `/${name}`) }
         : undefined;
@@ -70,6 +74,7 @@ export function openDesk(options: DeskOptions = {}) {
     const sealed = draft.seal();
     freeze(sealed.entries);
     entries.push(...sealed.entries);
+    if (options.stores) for (const row of sealed.touched) store(stored, row, state);
     if (sealed.entries.length > 0) frames.push({ after: sealed.after, entries: sealed.entries });
     return sealed;
   };
@@ -85,6 +90,7 @@ export function openDesk(options: DeskOptions = {}) {
     state,
     entries,
     frames,
+    stored,
     env,
     draft,
     seal,
@@ -174,6 +180,14 @@ export function openDesk(options: DeskOptions = {}) {
 type OnCommand = (command: Command, actor: Env["actor"], verdict: Verdict) => void;
 
 export type Desk = ReturnType<typeof openDesk>;
+
+function store(stored: Map<string, string>, { kind, id }: TouchedRow, state: SessionState): void {
+  if (kind === "producer") return;
+  const rows = { message: state.messages, run: state.runs, item: state.items, call: state.calls };
+  const row = kind === "session" ? state.session : rows[kind].get(id);
+  if (row) stored.set(`${kind} ${id}`, JSON.stringify(row));
+  else stored.delete(`${kind} ${id}`);
+}
 
 /** The items of one complete proposal. */
 export function proposal(callId: string, name: string, args = "{}"): AgentItem[] {

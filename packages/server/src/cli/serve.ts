@@ -6,7 +6,7 @@ import { run } from "./run.ts";
 export async function serve(args: readonly string[]): Promise<void> {
   const { data, port, host: hostname, ...options } = readFlags(args);
   const text = process.env["HOLDFAST_SECRET"];
-  if (text === undefined) {
+  if (text === undefined || text === "") {
     throw new Error("HOLDFAST_SECRET is not set: without it anybody could act as anyone.");
   }
   const secret = new TextEncoder().encode(text);

@@ -116,6 +116,14 @@ export class SessionActor {
     await this.#inFlight;
   }
 
+  /** Commits what waits without waiting for company; resolves when nothing does any more. */
+  async drain(): Promise<void> {
+    while (this.#inFlight || this.#open.waiting.length > 0 || this.#open.readers.length > 0) {
+      this.#flush();
+      await this.#inFlight;
+    }
+  }
+
   /**
    * Decides a command now; the verdict comes when it is durable. A command that was applied in the last 24 hours gets
    * its verdict again, and `key_reused` where its id said something else.
@@ -124,16 +132,12 @@ export class SessionActor {
     return this.act(actor, (draft, env) => {
       if (actor.attempt) this.renew(actor.attempt, env.now);
       if (!keepsReceipt(command)) {
-        const verdict = decide(draft, command, env);
-        if (command.type === "call.renew" && verdict.status === "applied") {
-          this.#due.renewClaim(draft.state, command.callId, env.now);
-        }
-        return verdict;
+        return this.#decide(draft, command, env);
       }
       const digest = hashCommand(command, actor);
       const known = this.#receipts.get(command.id, env.now);
       if (known) return repeatOf(command.id, known, digest, draft.state.head);
-      const verdict = decide(draft, command, env);
+      const verdict = this.#decide(draft, command, env);
       if (verdict.status !== "rejected") {
         const receipt = { hash: digest, verdict, at: env.now };
         this.#receipts.set(command.id, receipt);
@@ -203,6 +207,17 @@ export class SessionActor {
     this.#fail(error);
   }
 
+  #decide(draft: Draft, command: Command, env: Env): Verdict {
+    const verdict = decide(draft, command, env);
+    const byHolder =
+      command.type === "call.renew" ||
+      (command.type === "call.progress" && command.claimId !== undefined);
+    if (byHolder && verdict.status === "applied") {
+      this.#due.renewClaim(draft.state, command.callId, env.now);
+    }
+    return verdict;
+  }
+
   /** Extends the lease of an attempt that is still the active one. */
   renew(attempt: NonNullable<Actor["attempt"]>, now: number): void {
     const run = this.#draft.state.runs.get(attempt.runId);
@@ -212,7 +227,7 @@ export class SessionActor {
   }
 
   #flushSoon(): void {
-    if (this.#flushing || this.#inFlight) return;
+    if (this.#flushing || this.#inFlight || this.#failure) return;
     this.#flushing = true;
     if (this.#context.coalesceMs > 0) {
       this.#context.schedule(this.#context.coalesceMs, () => this.#flush());
@@ -262,8 +277,7 @@ export class SessionActor {
     for (const { done } of batch.waiting) done();
     for (const { done } of batch.readers) done();
     if (commit.due.length > 0) this.#context.committed(this.id, commit.due);
-    if (this.#failure) return;
-    if (this.#open.waiting.length > 0 || this.#open.readers.length > 0) this.#flush();
+    if (this.#open.waiting.length > 0 || this.#open.readers.length > 0) this.#flushSoon();
   }
 
   /** The commit of everything since the last one, or undefined where nothing is to be written. */

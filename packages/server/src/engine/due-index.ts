@@ -96,7 +96,6 @@ export class DueIndex {
       } else {
         this.#rows.delete(keyOf(kind, id));
         this.#changes.push({ kind, id, at: null, group: known?.group ?? "" });
-        if (kind === "lease" || kind === "claim") this.#leases.drop(this.#session, kind, id);
       }
     }
   }

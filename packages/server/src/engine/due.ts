@@ -58,7 +58,11 @@ export function dueOfCall(
       : undefined;
   const approval =
     call?.status === "gated" && call.approval?.expiresAt !== undefined
-      ? { at: call.approval.expiresAt, group: "", holder: call.approval.id }
+      ? {
+          at: call.approval.expiresAt,
+          group: "",
+          holder: `${call.approval.id} ${call.approval.expiresAt}`,
+        }
       : undefined;
   const waits = call?.status === "open" || call?.status === "claimed";
   const deadline =

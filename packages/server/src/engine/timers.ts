@@ -5,23 +5,24 @@ export interface TimersOptions {
   readonly storage: Storage;
   readonly schedule: (ms: number, run: () => void) => () => void;
   /** Acts on one row that is due. Afterwards it is gone or lies in the future; a rejection leaves it for later. */
-  fire(due: Due): Promise<void>;
+  readonly fire: (due: Due) => Promise<void>;
   readonly log: (message: string, error: unknown) => void;
 }
 
 /** Rows that are fired together. */
 const TOGETHER = 100;
-/** How long to leave rows alone whose firing failed, in milliseconds. */
-const RETRY_MS = 1000;
+/** How long to leave a row alone whose firing failed, in milliseconds: longer each time in a row. */
+const RETRY_MS = { first: 1000, longest: 60_000 };
 /** The longest a platform timer is set for, in milliseconds. */
 const LONGEST_MS = 60 * 60 * 1000;
 
 /**
  * Fires index rows when their time comes, whichever session they are of, loaded or not. There is one platform timer,
- * set for the earliest row.
+ * set for the earliest row. A row whose firing fails is left alone for a while and keeps no other waiting.
  */
 export class Timers {
   readonly #options: TimersOptions;
+  readonly #failing = new Map<string, { readonly until: number; readonly waitMs: number }>();
   #armed: { readonly at: number; readonly cancel: () => void } | undefined;
   #pumping: Promise<void> | undefined;
   /** The earliest row that was noted while rows were being fired. */
@@ -67,45 +68,55 @@ export class Timers {
     this.#armed = { at, cancel };
   }
 
-  /** Fires all that is due and returns when the next row is. Sessions whose rows fail hold up no others. */
+  /** Fires all that is due and returns when there is something to do again. */
   async #pump(): Promise<number> {
     const { storage, log } = this.#options;
-    const failed = new Set<string>();
-    let limit = TOGETHER;
-    const read = (before: number) => storage.due({ kinds: TIMER_KINDS, before, limit });
     try {
-      for (;;) {
-        const due = await read(storage.now());
-        if (this.#stopped) return Infinity;
-        const rows = due.filter(({ session }) => !failed.has(session));
-        await Promise.all(
-          rows.map(async (row) => {
-            if (!(await this.#fire(row))) failed.add(row.session);
-          }),
-        );
-        if (rows.length > 0) continue;
-        if (due.length < limit) break;
-        // All of these failed: there may be others behind them.
-        limit *= 4;
+      while (!this.#stopped) {
+        const due = await this.#rows(storage.now(), TOGETHER);
+        if (due.length === 0) return await this.#next();
+        await Promise.all(due.map((row) => this.#fire(row)));
       }
-      const next = (await read(Number.MAX_SAFE_INTEGER)).find(
-        ({ session }) => !failed.has(session),
-      );
-      const retry = failed.size > 0 ? storage.now() + RETRY_MS : Infinity;
-      return Math.min(next?.at ?? Infinity, retry);
+      return Infinity;
     } catch (error) {
       log("Timers could not be read", error);
-      return storage.now() + RETRY_MS;
+      return storage.now() + RETRY_MS.first;
     }
   }
 
-  async #fire(due: Due): Promise<boolean> {
+  async #next(): Promise<number> {
+    const [next] = await this.#rows(Number.MAX_SAFE_INTEGER, 1);
+    const retries = [...this.#failing.values()].map(({ until }) => until);
+    return Math.min(next?.at ?? Infinity, ...retries);
+  }
+
+  /** Rows that are due before a time, without those that are left alone. */
+  async #rows(before: number, limit: number): Promise<Due[]> {
+    const { storage } = this.#options;
+    const rows = await storage.due({
+      kinds: TIMER_KINDS,
+      before,
+      limit: limit + this.#failing.size,
+    });
+    const now = storage.now();
+    return rows.filter((row) => (this.#failing.get(keyOf(row))?.until ?? now) <= now);
+  }
+
+  async #fire(due: Due): Promise<void> {
+    const { storage, fire, log } = this.#options;
+    const key = keyOf(due);
     try {
-      await this.#options.fire(due);
-      return true;
+      await fire(due);
+      this.#failing.delete(key);
     } catch (error) {
-      this.#options.log(`Timer ${due.kind} ${due.id} of session ${due.session} failed`, error);
-      return false;
+      const before = this.#failing.get(key)?.waitMs ?? RETRY_MS.first / 2;
+      const waitMs = Math.min(before * 2, RETRY_MS.longest);
+      this.#failing.set(key, { until: storage.now() + waitMs, waitMs });
+      log(`Timer ${due.kind} ${due.id} of session ${due.session} failed`, error);
     }
   }
+}
+
+function keyOf({ session, kind, id }: Due): string {
+  return `${session}\n${kind}\n${id}`;
 }

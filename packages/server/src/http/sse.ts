@@ -9,7 +9,7 @@ export interface SseOptions {
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly log: (message: string, error: unknown) => void;
   /** Closes the connection under a reader that takes nothing. */
-  readonly destroy: () => void;
+  readonly destroy: (() => void) | undefined;
 }
 
 /**
@@ -37,7 +37,7 @@ export async function eventStream(options: SseOptions): Promise<Response> {
         stopBeating();
         over.abort();
         controller.close();
-        destroy();
+        destroy?.();
       };
     },
     async pull(controller) {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Engine } from "../../src/engine/index.ts";
 import { memoryStorage } from "../../src/storage/memory.ts";
 import { ManualClock } from "../support/clock.ts";
+import { gate } from "../support/gate.ts";
 import {
   ANA,
   attemptOf,
@@ -192,4 +193,47 @@ test("the token of a lost attempt is fenced", async () => {
   if (!next) throw new Error("No work came.");
   expect(next).toMatchObject({ runId: work.runId, attempt: 2 });
   expect((await attemptOf(engine, next).finish()).status).toBe("applied");
+});
+
+test("a timer whose commit fails fires again, and keeps no other session waiting", async () => {
+  const clock = new ManualClock();
+  const { storage, failNext } = gate(clock.now);
+  const logged: string[] = [];
+  await using engine = startEngine({
+    storage,
+    schedule: clock.schedule,
+    log: (message) => logged.push(message),
+  });
+  await startAttempt(engine, "s", { worker: "a" });
+  await startAttempt(engine, "t", { worker: "b" });
+  failNext();
+  await clock.advance(LEASE);
+  const statuses = [await runOf(engine, "s"), await runOf(engine, "t")].map((run) => run?.status);
+  expect(new Set(statuses)).toEqual(new Set(["active", "queued"]));
+  expect(logged).toHaveLength(1);
+  await clock.advance(1_000);
+  expect((await runOf(engine, "s"))?.status).toBe("queued");
+  expect((await runOf(engine, "t"))?.status).toBe("queued");
+  expect(logged).toHaveLength(1);
+});
+
+test("commits that wait for company come together, and closing does not wait for more", async () => {
+  const clock = new ManualClock();
+  const { storage, commits } = gate(clock.now);
+  const engine = startEngine({ storage, schedule: clock.schedule, coalesceMs: 50 });
+  const creating = engine.create("s", { agent: "demo" }, ANA);
+  await clock.advance(100);
+  await creating;
+  const before = commits.length;
+  const sent = ["m1", "m2"].map((messageId) =>
+    send(engine, "s", { type: "message.send", messageId, content: "x" }),
+  );
+  await clock.advance(49);
+  expect(commits.length).toBe(before);
+  await clock.advance(1);
+  await Promise.all(sent);
+  expect(commits.length).toBe(before + 1);
+  const last = send(engine, "s", { type: "message.send", messageId: "m3", content: "x" });
+  await engine.close();
+  expect((await last).status).toBe("applied");
 });

@@ -1,5 +1,5 @@
 import type { Call } from "@holdfast/protocol";
-import { useId, useState } from "react";
+import { useId, useRef, useState } from "react";
 import { useAction } from "../../hooks/use-action.ts";
 import { argumentsOf } from "../../rows.ts";
 import { sentenceOf } from "../../sentences.ts";
@@ -12,10 +12,16 @@ import { EditForm } from "./edit-form.tsx";
 export function ApprovalPanel({ call }: { readonly call: Call }) {
   const { actions } = useSeat();
   const [mode, setMode] = useState<"choose" | "deny" | "edit">("choose");
-  const decide = useAction((choice: Choice) => actions.decide(call, choice));
+  const panel = useRef<HTMLElement>(null);
+  const decide = useAction((choice: Choice) => {
+    // The panel goes once it is decided; whoever uses the keyboard stays at the card.
+    const line = panel.current?.closest(".card")?.querySelector<HTMLElement>(".card-line");
+    line?.focus({ preventScroll: true });
+    return actions.decide(call, choice);
+  });
   const editable = !call.approval?.signed && argumentsOf(call) !== undefined;
   return (
-    <section className="panel approval" aria-label="Approval">
+    <section className="panel approval" aria-label="Approval" ref={panel}>
       <p className="panel-sentence">{sentenceOf(call)}</p>
       {call.approval?.reason !== undefined && <p className="label">{call.approval.reason}</p>}
       {mode === "choose" && (

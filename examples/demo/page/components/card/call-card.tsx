@@ -6,7 +6,7 @@ import { ArgumentsView } from "./arguments-view.tsx";
 import { CallHistory } from "./call-history.tsx";
 import { CardLine } from "./card-line.tsx";
 import { ClientCallPanel } from "./client-call-panel.tsx";
-import { DecisionLine, Outcome } from "./outcome.tsx";
+import { DecisionLine, Ending, Result } from "./outcome.tsx";
 
 /**
  * One tool call. Closed it is one line; it opens by itself while a person has to see to it and where it went wrong,
@@ -35,8 +35,10 @@ export const CallCard = memo(function CallCard({ call }: { readonly call: Call }
       {!open && <DecisionLine call={call} />}
       {open && (
         <div className="card-body" id={bodyId}>
-          {call.status === "settled" && <Outcome call={call} />}
+          {call.status === "settled" && call.outcome !== "ok" && <Ending call={call} />}
+          <DecisionLine call={call} />
           <ArgumentsView call={call} />
+          {call.outcome === "ok" && call.answer && <Result answer={call.answer.answer} />}
           {call.status === "gated" && <ApprovalPanel call={call} />}
           {call.executor === "client" && (call.status === "open" || call.status === "claimed") && (
             <ClientCallPanel call={call} />

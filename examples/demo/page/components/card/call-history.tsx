@@ -1,5 +1,5 @@
 import type { Call, CallMoment } from "@holdfast/protocol";
-import { clock, exact, nameOf } from "../../format.ts";
+import { exact, nameOf } from "../../format.ts";
 import { ShortId } from "../short-id.tsx";
 
 const words: Record<CallMoment["what"], string> = {
@@ -28,7 +28,7 @@ export function CallHistory({ call }: { readonly call: Call }) {
               {seconds(at)}
             </time>
             <span>
-              {words[what]} {nameOf(by)}
+              {what === "settled" && call.answer ? "Answered by" : words[what]} {nameOf(by)}
             </span>
           </li>
         ))}
@@ -47,6 +47,9 @@ export function CallHistory({ call }: { readonly call: Call }) {
 }
 
 function seconds(at: number): string {
-  const date = new Date(at);
-  return `${clock(at)}:${String(date.getSeconds()).padStart(2, "0")}`;
+  return new Date(at).toLocaleTimeString([], {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+  });
 }

@@ -1,4 +1,4 @@
-import type { Call } from "@holdfast/protocol";
+import type { Answer, Call } from "@holdfast/protocol";
 import { nameOf } from "../../format.ts";
 import { isObject } from "../../rows.ts";
 import { settledWords } from "../../settled-words.ts";
@@ -6,22 +6,18 @@ import { useSeat } from "../../session-actions.ts";
 import { Clock } from "../time.tsx";
 import { AnswerView } from "./answer-view.tsx";
 
-/** How a call ended: for an answer the answer, else who or what ended it, when and why, and what can be done. */
-export function Outcome({ call }: { readonly call: Call }) {
-  if (call.outcome === "ok" && call.answer)
-    return (
-      <>
-        <DecisionLine call={call} />
-        <section className="answer" aria-label="Result">
-          <h4 className="label">Result</h4>
-          <AnswerView answer={call.answer.answer} />
-        </section>
-      </>
-    );
-  return <Ending call={call} />;
+/** What a call was answered with. */
+export function Result({ answer }: { readonly answer: Answer }) {
+  return (
+    <section className="answer" aria-label="Result">
+      <h4 className="label">Result</h4>
+      <AnswerView answer={answer} />
+    </section>
+  );
 }
 
-function Ending({ call }: { readonly call: Call }) {
+/** How a call ended that has no good answer: who or what ended it, when and why, and what can be done. */
+export function Ending({ call }: { readonly call: Call }) {
   const { me } = useSeat();
   const words = settledWords(call, (principal) => (principal === me ? "you" : nameOf(principal)));
   const failed = call.outcome === "error" && call.reason !== "declined";

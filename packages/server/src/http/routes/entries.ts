@@ -13,7 +13,9 @@ export function entryRoutes(app: App, options: HttpOptions): void {
     const session = sessionId(c.req);
     mayRead(await authenticate(c.req.raw, tokens), session);
     const after = c.req.query("after") || undefined;
-    if (c.req.header("accept")?.includes("text/event-stream")) {
+    const streams = c.req.header("accept")?.includes("text/event-stream");
+    // A HEAD comes here too, and nobody would read its stream.
+    if (streams && c.req.raw.method === "GET") {
       const { outgoing } = c.env ?? {};
       const stream = await eventStream({
         engine,
@@ -22,7 +24,7 @@ export function entryRoutes(app: App, options: HttpOptions): void {
         heartbeatMs,
         schedule,
         log,
-        destroy: () => outgoing?.destroy(),
+        destroy: outgoing && (() => void outgoing.destroy()),
       });
       // Nobody will read the body.
       if (c.req.method === "HEAD") await stream.body?.cancel();

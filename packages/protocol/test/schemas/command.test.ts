@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import { COMMAND_TYPES } from "../../src/index.ts";
+import { parseCommand } from "../../src/schemas/index.ts";
+
+const fence = { runId: "r", attempt: 1, producer: "p", seq: 1 };
+
+/** One of each, with every field it may have. */
+const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
+  "message.send": {
+    messageId: "m",
+    content: [
+      { type: "text", text: "hi" },
+      { type: "image", source: { type: "url", value: "https://example.com/a.png" } },
+    ],
+    parentId: "p",
+    whileActive: "queue",
+    whilePending: "abandon",
+    metadata: { app: 1 },
+  },
+  "run.cancel": { runId: "r", reason: "enough" },
+  "tools.advertise": {
+    tools: [
+      {
+        name: "locate",
+        description: "where",
+        parameters: { type: "object" },
+        executor: "client",
+        approval: "always",
+        sideEffects: true,
+        retry: "safe",
+        deadlineMs: 1000,
+        approvalMs: 1000,
+        metadata: {},
+      },
+    ],
+  },
+  "policy.set": { policy: { whileActive: "replace", invalidArguments: "offer" } },
+  "call.decide": {
+    callId: "c",
+    approvalId: "a",
+    digest: "d",
+    approved: false,
+    reason: "no",
+    arguments: "{}",
+  },
+  "call.cancel": { callId: "c", reason: "x" },
+  "call.claim": { callId: "c", force: true },
+  "call.renew": { callId: "c", claimId: "k" },
+  "call.release": { callId: "c", claimId: "k" },
+  "call.progress": { callId: "c", claimId: "k", progress: null, metadata: {} },
+  "call.answer": {
+    callId: "c",
+    claimId: "k",
+    outcome: "error",
+    answer: { type: "parts", parts: [0, ""] },
+    declined: true,
+    metadata: {},
+  },
+  "run.append": {
+    ...fence,
+    items: [
+      { type: "round.open" },
+      { type: "TEXT_MESSAGE_CONTENT", messageId: "t", delta: "" },
+      { type: "CUSTOM", name: "n", value: null, metadata: { a: 1 } },
+      { type: "call.answer", callId: "c", outcome: "ok", answer: { type: "json", value: 0 } },
+    ],
+  },
+  "run.heartbeat": { runId: "r", attempt: 1 },
+  "run.finish": fence,
+  "run.fail": { ...fence, error: { code: "x", message: "y" } },
+};
+
+/** Fields that may be absent; a claim's holder must name it to renew or release it. */
+const OPTIONAL = new Set(
+  "parentId whileActive whilePending metadata reason force claimId declined digest approvalId arguments".split(
+    " ",
+  ),
+);
+
+describe("reading a command", () => {
+  test.each(COMMAND_TYPES)("%s comes through whole", (type) => {
+    const command = { id: "1", type, ...samples[type] };
+    expect(parseCommand(JSON.parse(JSON.stringify(command)))).toEqual(command);
+  });
+
+  test.each(COMMAND_TYPES)("%s is refused without any one of what it needs", (type) => {
+    for (const field of Object.keys(samples[type])) {
+      if (OPTIONAL.has(field) && !(field === "claimId" && /renew|release/.test(type))) continue;
+      const { [field]: _, ...rest } = samples[type] as Record<string, unknown>;
+      expect(() => parseCommand({ id: "1", type, ...rest })).toThrow(
+        expect.objectContaining({
+          code: "invalid_request",
+          message: expect.stringContaining(`${type}.${field}`),
+        }),
+      );
+    }
+  });
+
+  test.each([0, "", false, null, []])("%j is an answer", (value) => {
+    const command = {
+      id: "1",
+      type: "call.answer",
+      callId: "c",
+      outcome: "ok",
+      answer: { type: "json", value },
+    };
+    expect(parseCommand(command)).toEqual(command);
+  });
+
+  test("keys of every object stay ordinary keys", () => {
+    const metadata = JSON.parse('{"__proto__":{"polluted":true},"constructor":1}') as object;
+    const command = { id: "1", type: "message.send", messageId: "m", content: "x", metadata };
+    const read = parseCommand(command) as { metadata?: object };
+    expect(Object.keys(read.metadata ?? {})).toEqual(["__proto__", "constructor"]);
+    expect({}).not.toHaveProperty("polluted");
+  });
+});

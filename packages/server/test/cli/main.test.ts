@@ -1,0 +1,95 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { until } from "../support/clock.ts";
+
+const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+
+let directory: string;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "holdfast-cli-"));
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Runs the program; `output` grows with what it prints. */
+function holdfast(args: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ["--conditions=@holdfast/source", MAIN, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.push(child);
+  const run = { child, output: "", ended: once(child, "close") };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => (run.output += text));
+  }
+  return run;
+}
+
+async function listening(run: ReturnType<typeof holdfast>): Promise<string> {
+  await until("it listens", () => run.output.includes("http://") || run.child.exitCode !== null);
+  const url = /http:\/\/\S+/.exec(run.output)?.[0];
+  if (url === undefined) throw new Error(run.output);
+  return url;
+}
+
+const dev = () => holdfast(["dev", "--data", directory, "--port", "0"]);
+
+test("holdfast dev keeps sessions and tokens over a SIGTERM, which it obeys at once", async () => {
+  const first = dev();
+  const url = await listening(first);
+  const given = await fetch(`${url}/v1/dev/token`, { method: "POST", body: '{"name":"Ana"}' });
+  const { token } = (await given.json()) as { token: string };
+  const headers = { authorization: `Bearer ${token}` };
+  const made = await fetch(`${url}/v1/sessions/s`, { method: "PUT", headers });
+  expect(made.status).toBe(201);
+  expect((await stat(join(directory, "dev-secret"))).mode & 0o777).toBe(0o600);
+  // A stream that waits does not hold it up.
+  const stream = await fetch(`${url}/v1/sessions/s/entries`, {
+    headers: { ...headers, accept: "text/event-stream" },
+  });
+  first.child.kill("SIGTERM");
+  expect(await first.ended).toEqual([0, null]);
+  expect(await stream.text()).toContain("session.created");
+
+  const again = await listening(dev());
+  const found = await fetch(`${again}/v1/sessions/s`, { headers });
+  expect([found.status, await found.json()]).toEqual([200, await made.json()]);
+});
+
+test("a directory in use is refused in one line", async () => {
+  await listening(dev());
+  const second = dev();
+  expect(await second.ended).toEqual([1, null]);
+  expect(second.output).toMatch(/^holdfast: .* is in use by another .*\n$/);
+});
+
+test("holdfast serve needs a secret, and then gives no development tokens", async () => {
+  const serve = ["serve", "--data", directory, "--port", "0"];
+  const bare = holdfast(serve, { HOLDFAST_SECRET: "" });
+  expect(await bare.ended).toEqual([1, null]);
+  expect(bare.output).toContain("holdfast: ");
+
+  const url = await listening(holdfast(serve, { HOLDFAST_SECRET: "s".repeat(32) }));
+  const refused = await fetch(`${url}/v1/dev/token`, { method: "POST", body: '{"name":"Ana"}' });
+  expect(refused.status).toBe(404);
+});
+
+test.each([
+  [["fly"], "There is no command fly"],
+  [["dev", "--port", "http"], "--port must be a whole number"],
+  [["dev", "--lease", "0"], "--lease must be a whole number"],
+  [["dev", "--colour"], "--colour"],
+])("%j is refused in words", async (args, words) => {
+  const run = holdfast(args);
+  expect(await run.ended).toEqual([1, null]);
+  expect(run.output).toContain(words);
+});

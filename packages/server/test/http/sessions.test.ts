@@ -1,0 +1,127 @@
+import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { memoryStorage } from "../../src/storage/memory.ts";
+import { createServer } from "../../src/index.ts";
+import { gate } from "../support/gate.ts";
+import { startRun, startServer } from "../support/http.ts";
+
+test("a session is made once, read, listed and deleted", async () => {
+  await using server = await startServer({ defaultAgent: "demo" });
+  const made = await server.request("PUT", "/v1/sessions/a%2Fb", {
+    body: { metadata: { title: "x" }, policy: { whileActive: "refuse" } },
+  });
+  expect(made.status).toBe(201);
+  expect(made.body).toMatchObject({ id: "a/b", agent: "demo", metadata: { title: "x" } });
+  const again = await server.request("PUT", "/v1/sessions/a%2Fb", { body: { agent: "other" } });
+  expect(again).toEqual({ ...made, status: 200 });
+  expect((await server.request("GET", "/v1/sessions/a%2Fb")).body).toEqual(made.body);
+  expect((await server.request("PUT", "/v1/sessions/bare")).status).toBe(201);
+
+  const all = await server.request("GET", "/v1/sessions");
+  expect(all.body).toEqual({
+    sessions: [
+      { id: "a/b", offset: made.body["offset"] },
+      { id: "bare", offset: expect.any(String) },
+    ],
+  });
+  const page = await server.request("GET", "/v1/sessions?limit=1");
+  expect(page.body).toMatchObject({ sessions: [{ id: "a/b" }], next: "a/b" });
+  const rest = await server.request("GET", "/v1/sessions?limit=1&after=a%2Fb");
+  expect(rest.body).toMatchObject({ sessions: [{ id: "bare" }] });
+
+  expect((await server.request("DELETE", "/v1/sessions/a%2Fb")).status).toBe(204);
+  expect((await server.request("GET", "/v1/sessions/a%2Fb")).status).toBe(404);
+  expect((await server.request("DELETE", "/v1/sessions/a%2Fb")).status).toBe(204);
+});
+
+test("work is granted with what an attempt needs, and 204 when there is none", async () => {
+  await using server = await startServer({ leaseMs: 6_000 });
+  await startRun(server);
+  const none = await server.request("POST", "/v1/work/claim", {
+    token: server.demo,
+    body: { agent: "demo", worker: "w2" },
+  });
+  expect(none.status).toBe(204);
+  await server.request("PUT", "/v1/sessions/t", { body: { agent: "demo" } });
+  await server.request("POST", "/v1/sessions/t/commands", {
+    body: { id: "1", type: "message.send", messageId: "m", content: "x" },
+  });
+  const { body } = await server.request("POST", "/v1/work/claim", {
+    token: server.demo,
+    body: { agent: "demo", worker: "w2" },
+  });
+  expect(body["work"]).toEqual({
+    session: "t",
+    runId: expect.any(String),
+    attempt: 1,
+    wakeId: expect.any(String),
+    token: expect.any(String),
+    leaseMs: 6_000,
+    heartbeatMs: 2_000,
+    offset: expect.any(String),
+  });
+});
+
+test("a single command that is refused is a problem with its verdict's fields", async () => {
+  await using server = await startServer();
+  await startRun(server);
+  const { status, body } = await server.request("POST", "/v1/sessions/s/commands", {
+    body: { id: "x", type: "run.cancel", runId: "none" },
+  });
+  expect(status).toBe(404);
+  expect(body).toMatchObject({ id: "x", code: "unknown_run", offset: expect.any(String) });
+});
+
+test("a failure is internal, retryable, and its cause goes to the log alone", async () => {
+  const { storage, failNext } = gate();
+  const logged: unknown[] = [];
+  await using server = await startServer({ storage, log: (_, error) => logged.push(error) });
+  await server.request("PUT", "/v1/sessions/s", { body: {} });
+  failNext(new Error("disk /dev/secret is full"));
+  const command = { id: "1", type: "message.send", messageId: "m", content: "x" };
+  const failed = await server.request("POST", "/v1/sessions/s/commands", { body: command });
+  expect(failed.status).toBe(500);
+  expect(failed.body).toMatchObject({ code: "internal", retryable: true });
+  expect(JSON.stringify(failed.body)).not.toContain("secret");
+  expect(logged).toMatchObject([{ cause: { message: "disk /dev/secret is full" } }]);
+  const again = await server.request("POST", "/v1/sessions/s/commands", { body: command });
+  expect(again.body).toMatchObject({ status: "applied" });
+});
+
+test("the whole face is one web-standard handler", async () => {
+  await using server = createServer({ storage: memoryStorage() });
+  const response = await server.fetch(new Request("http://localhost/healthz"));
+  expect([response.status, await response.json()]).toEqual([200, { ok: true }]);
+});
+
+test("pages come from the same origin, under a policy that lets nothing else in", async () => {
+  const pages = await mkdtemp(join(tmpdir(), "holdfast-pages-"));
+  try {
+    await mkdir(join(pages, "assets"));
+    await writeFile(join(pages, "index.html"), "<!doctype html><p>hello");
+    await writeFile(join(pages, "assets", "app.js"), "export {};");
+    await writeFile(join(pages, "private.txt"), "no");
+    await using server = await startServer({ pages });
+    const index = await fetch(`${server.url}/`);
+    expect(await index.text()).toContain("hello");
+    expect(index.headers.get("content-security-policy")).toContain("default-src 'none'");
+    const script = await fetch(`${server.url}/assets/app.js`);
+    expect(script.headers.get("content-type")).toContain("javascript");
+    for (const path of ["/private.txt", "/assets/../private.txt", "/assets/%2e%2e/private.txt"]) {
+      expect((await fetch(server.url + path)).status).toBe(404);
+    }
+  } finally {
+    await rm(pages, { recursive: true, force: true });
+  }
+});
+
+test("nothing is served to other origins", async () => {
+  await using server = await startServer();
+  const response = await fetch(`${server.url}/healthz`, {
+    headers: { origin: "https://a.example" },
+  });
+  expect(response.headers.get("access-control-allow-origin")).toBeNull();
+  await response.body?.cancel();
+});
