@@ -51,7 +51,8 @@ export function createServer(options: ServerOptions): Server {
         );
       }
       const errorHandler = (error: unknown) => problemOfRequest(error, config.log);
-      const server = createHttpServer(getRequestListener(app.fetch, { hostname, errorHandler }));
+      const answer = getRequestListener(app.fetch, { hostname, errorHandler });
+      const server = createHttpServer((incoming, outgoing) => void answer(incoming, outgoing));
       servers.add(server);
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject);
