@@ -25,6 +25,8 @@ try {
     process.exitCode = 1;
   }
 }
+// A channel to whoever started this keeps the process alive as long as it is listened to.
+if (process.connected) process.disconnect();
 
 function choosePort(asked: string | undefined): Promise<number> {
   if (asked === undefined || asked === "") return freePort(4100, 20);

@@ -48,7 +48,7 @@ describe("the demo, in Chromium", () => {
       await card("location").getByRole("button").first().click();
       await card("location").getByText("History").click();
       expect(await card("location").getByText("Claimed by").count()).toBe(1);
-      expect(await card("location").getByText("Settled by").count()).toBe(1);
+      expect(await card("location").getByText("Answered by").count()).toBe(1);
     }
     expect([...ana.errors, ...ben.errors]).toEqual([]);
   });

@@ -15,7 +15,7 @@ export type CommandBody = ClientCommand | AgentCommand;
 export type ClientCommand =
   | MessageSend
   | { readonly type: "run.cancel"; readonly runId: string; readonly reason?: string }
-  | { readonly type: "tools.advertise"; readonly tools: ToolDeclaration[] }
+  | { readonly type: "tools.advertise"; readonly tools: readonly ToolDeclaration[] }
   | { readonly type: "policy.set"; readonly policy: Partial<Policy> }
   | CallDecide
   | { readonly type: "call.cancel"; readonly callId: string; readonly reason?: string }

@@ -42,7 +42,7 @@ export function resultOf(call: Call, options: { readonly forRun?: string } = {})
  */
 export function argumentsForModel(
   call: Pick<Call, "arguments" | "argumentsEncoding">,
-): string | { [key: string]: Json | undefined } {
+): string | { readonly [key: string]: Json | undefined } {
   if (call.argumentsEncoding === "text") return call.arguments;
   if (call.arguments.trim() === "") return {};
   let value: Json;
@@ -52,7 +52,11 @@ export function argumentsForModel(
     return { input: call.arguments };
   }
   if (value === null) return {};
-  return typeof value === "object" && !Array.isArray(value) ? value : { input: value };
+  return isObject(value) ? value : { input: value };
+}
+
+function isObject(value: Json): value is { readonly [key: string]: Json | undefined } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function pendingNote(call: Call): string {

@@ -51,8 +51,9 @@ export function createServer(options: ServerOptions): Server {
         );
       }
       const errorHandler = (error: unknown) => problemOfRequest(error, config.log);
-      const answer = getRequestListener(app.fetch, { hostname, errorHandler });
-      const server = createHttpServer((incoming, outgoing) => void answer(incoming, outgoing));
+      const listener = getRequestListener(app.fetch, { hostname, errorHandler });
+      // It answers every failure itself, so its promise tells nothing.
+      const server = createHttpServer((request, response) => void listener(request, response));
       servers.add(server);
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject);

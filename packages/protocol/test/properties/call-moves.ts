@@ -24,9 +24,14 @@ function adder(call: Call, { main, all }: Moves): Add {
   };
 }
 
-/** The attempt at work goes on with the call it proposed. */
+/** The attempt at work goes on with the call it proposed; another run's tries to. */
 function agentMoves(desk: Desk, call: Call, add: Add): void {
   const run = desk.state.runs.get(call.runId);
+  const other = [...desk.state.runs.values()].find((it) => it.status === "active" && it !== run);
+  if (other) {
+    const annotate = { type: "call.annotate", callId: call.id, metadata: { codec: {} } } as const;
+    add("annotate:other", () => desk.agent(other.id).append(annotate));
+  }
   if (run?.status !== "active" || !isNamed(desk, call)) return;
   const { id: callId, name: toolCallName, status } = call;
   const item = (...items: AgentItem[]) => desk.agent(run.id).append(...items);

@@ -19,7 +19,7 @@ const STATUSES = ["streaming", "ended", "gated", "open", "claimed", "settled"];
 const PHASES = ["held", "queued", "active", "suspended", "ended"];
 
 const CALL_TRIGGERS = words(`
-  start arguments end ask invalidate replace annotate
+  start arguments end ask invalidate replace annotate annotate:other
   claim:client claim:agent claim:wrong renew:client renew:agent renew:wrong
   release:client release:agent release:wrong progress:client progress:agent progress:wrong
   answer:client answer:agent answer:wrong answer:appended

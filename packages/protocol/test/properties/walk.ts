@@ -93,7 +93,7 @@ function sideways(desk: Desk, digit: Digit): Move {
 
 /** What only an attempt can do, while it is at work or after another took over: seldom possible, so taken more often. */
 function isRare(pair: string): boolean {
-  return /:older$|\/ (?:start|arguments|end|ask|invalidate|replace|annotate|answer:appended)$/.test(
+  return /:older$|\/ (?:start|arguments|end|ask|invalidate|replace|annotate|annotate:other|answer:appended)$/.test(
     pair,
   );
 }

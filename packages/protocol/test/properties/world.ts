@@ -24,7 +24,7 @@ export const TOOLS: ToolDeclaration[] = [
 ];
 
 export const TOOL_NAMES = [...TOOLS.map((tool) => tool.name), "provided", "nowhere"];
-export const ARGUMENTS = ['{"a":1}', "{}", '{"a":', ""];
+export const ARGUMENTS = ['{"a":1}', "{}", '{"a":', "", "[1]", "null"];
 export const PEOPLE = ["ana", "bo"];
 export const PRODUCERS = ["main", "side"];
 /** Few ids, so that providers use them again. */

@@ -63,7 +63,7 @@ export function openDesk(options: DeskOptions = {}) {
     digest: (text) => createHash("sha256").update(text).digest("hex"),
     validate(tool, value) {
       const required = (tool.parameters?.["required"] ?? []) as string[];
-      const missing = required.filter((name) => !(name in (value as object)));
+      const missing = required.filter((name) => !Object.hasOwn(Object(value), name));
       return missing.length > 0
         ? { message: `Missing ${missing.join(", ")}.`, paths: missing.map((name) => `/${name}`) }
         : undefined;

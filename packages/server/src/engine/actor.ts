@@ -95,6 +95,11 @@ export class SessionActor {
     return this.#committed;
   }
 
+  /** It must not be used any more: its session went away, or a commit failed. */
+  get dropped(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** Nothing is under way and nobody listens: the actor may be forgotten. */
   get idle(): boolean {
     return (

@@ -19,7 +19,7 @@ import {
 import type { SessionActor, Snapshot } from "./actor.ts";
 import { cursorIn } from "./cursor.ts";
 import type { Terms } from "./due.ts";
-import { unknownSession } from "./errors.ts";
+import { busy, unknownSession } from "./errors.ts";
 import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
 import type { FrameText } from "./frame.ts";
@@ -180,8 +180,10 @@ export class Engine implements AsyncDisposable {
    */
   async page(session: string, after: Offset | undefined, limit: number): Promise<Page> {
     const { head } = await this.#sessions.need(session);
-    const cursor = cursorIn(head, after);
-    return readPage(this.#options.storage, session, { after: cursor, head, limit });
+    const range = { after: cursorIn(head, after), head, limit };
+    const page = await readPage(this.#options.storage, session, range);
+    if (!page) throw busy();
+    return page;
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Offset } from "@holdfast/protocol";
 import { StorageError, type Storage } from "../storage/storage.ts";
 import type { SessionActor } from "./actor.ts";
-import { frame, joinBatches, type FrameText } from "./frame.ts";
+import { frame, isSameLife, joinBatches, type FrameText } from "./frame.ts";
 
 export interface FollowOptions {
   /** Ends the frames. */
@@ -37,6 +37,8 @@ export async function* follow(
       const batches = await storage.entries(actor.id, cursor, PAGE_BYTES);
       const last = batches.at(-1);
       if (signal?.aborted) return;
+      // Deleted meanwhile, and perhaps made again: what is there now is another's.
+      if (last ? !isSameLife(last.last, cursor) : actor.dropped) return;
       if (!last) {
         throw new StorageError("damaged", `Session ${actor.id} has no entries after ${cursor}.`);
       }

@@ -1,4 +1,4 @@
-import type { Entry, Offset } from "@holdfast/protocol";
+import { parseOffset, type Entry, type Offset } from "@holdfast/protocol";
 import type { Batch } from "../storage/storage.ts";
 
 /** What a reader may see of a session. There is one role for now: everything. */
@@ -31,6 +31,11 @@ export function batchAfter(batch: Batch, cursor: Offset): Batch {
     count: entries.length,
     json: JSON.stringify(entries),
   };
+}
+
+/** Whether two offsets are of one life of a session; one that was deleted and made again has another. */
+export function isSameLife(a: Offset, b: Offset): boolean {
+  return parseOffset(a)?.epoch === parseOffset(b)?.epoch;
 }
 
 /** Stored batches that follow each other as one, from `cursor` on. At least one batch. */

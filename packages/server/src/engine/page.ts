@@ -1,6 +1,6 @@
 import type { Offset } from "@holdfast/protocol";
 import type { Batch, Storage } from "../storage/storage.ts";
-import { batchAfter } from "./frame.ts";
+import { batchAfter, isSameLife } from "./frame.ts";
 
 /** A finite read of the log. */
 export interface Page {
@@ -16,12 +16,15 @@ export interface Page {
 /** How much JSON a page holds before it ends early. */
 const PAGE_BYTES = 4 << 20;
 
-/** Reads at most `limit` entries after a cursor that lies in the log, up to `head`. */
+/**
+ * Reads at most `limit` entries after a cursor that lies in the log, up to `head`; undefined where the session was made
+ * anew meanwhile.
+ */
 export async function readPage(
   storage: Storage,
   session: string,
   { after, head, limit }: { after: Offset; head: Offset; limit: number },
-): Promise<Page> {
+): Promise<Page | undefined> {
   const parts: string[] = [];
   let cursor = after;
   let count = 0;
@@ -31,6 +34,7 @@ export async function readPage(
     if (batches.length === 0) break;
     for (const stored of batches) {
       if (count === limit) break;
+      if (!isSameLife(stored.last, head)) return undefined;
       const batch = first(batchAfter(stored, cursor), limit - count);
       parts.push(batch.json.slice(1, -1));
       cursor = batch.last;

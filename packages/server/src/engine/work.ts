@@ -158,7 +158,9 @@ export class WorkQueue {
       for (const due of ready) {
         if (signal?.aborted) return undefined;
         const work = await this.#tryStart(due, request, actor);
-        if (work) return work;
+        if (!work) continue;
+        if (!signal?.aborted) return work;
+        await this.#giveBack(work, actor);
       }
       // Others are at all of these: there may be more behind them.
       if (ready.length < limit) return undefined;
@@ -177,6 +179,17 @@ export class WorkQueue {
       return undefined;
     } finally {
       this.#taking.delete(key);
+    }
+  }
+
+  /** Whoever asked left while the attempt was being started: the run goes to the next, not only when its lease ends. */
+  async #giveBack({ session, runId, attempt }: Work, actor: Actor): Promise<void> {
+    try {
+      await this.#context.act(session, actor, (draft, env) =>
+        decideTimer(draft, { type: "lease", runId, attempt, reason: "worker_left" }, env),
+      );
+    } catch (error) {
+      this.#context.log(`Run ${runId} of session ${session} could not be given back`, error);
     }
   }
 

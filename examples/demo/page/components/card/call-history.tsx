@@ -28,7 +28,7 @@ export function CallHistory({ call }: { readonly call: Call }) {
               {seconds(at)}
             </time>
             <span>
-              {words[what]} {nameOf(by)}
+              {what === "settled" && call.answer ? "Answered by" : words[what]} {nameOf(by)}
             </span>
           </li>
         ))}
