@@ -122,7 +122,7 @@ export class WorkQueue {
         const { attempt, startedBy } = run;
         if (wakeId !== undefined) {
           if (startedBy !== wakeId) return undefined;
-          on.renew({ runId: id, attempt }, env.now);
+          on.due.renewAttempt(draft.state, id, attempt, env.now);
           return { session, runId: id, attempt, wakeId, offset: draft.state.head };
         }
         if (!this.#isOurs(request, session, id, attempt)) {
