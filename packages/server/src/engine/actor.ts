@@ -87,7 +87,7 @@ export class SessionActor {
     this.#draft = createDraft(loaded.state, loaded.epoch, loaded.seq);
     this.#committed = loaded.state.head;
     this.#stored = isNew ? null : loaded.state.head;
-    this.#due = new DueIndex(id, context.terms, context.leases, loaded.state);
+    this.#due = new DueIndex(loaded.state, context.terms, context.leases.of(id));
   }
 
   /** The newest offset that is durable. */
@@ -125,25 +125,15 @@ export class SessionActor {
   }
 
   /**
-   * Decides a command now; the verdict comes when it is durable. A command that was applied in the last 24 hours gets
-   * its verdict again, and `key_reused` where its id said something else.
+   * Decides commands now, in order and with nothing in between, not atomically; one verdict each, once all of them are
+   * durable. A command that was applied in the last 24 hours gets its verdict again, and `key_reused` where its id said
+   * something else.
    */
-  submit(command: Command, actor: Actor): Promise<Verdict> {
+  submit(commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
     return this.act(actor, (draft, env) => {
-      if (actor.attempt) this.renew(actor.attempt, env.now);
-      if (!keepsReceipt(command)) {
-        return this.#decide(draft, command, env);
-      }
-      const digest = hashCommand(command, actor);
-      const known = this.#receipts.get(command.id, env.now);
-      if (known) return repeatOf(command.id, known, digest, draft.state.head);
-      const verdict = this.#decide(draft, command, env);
-      if (verdict.status !== "rejected") {
-        const receipt = { hash: digest, verdict, at: env.now };
-        this.#receipts.set(command.id, receipt);
-        this.#open.receipts.push([command.id, receipt]);
-      }
-      return verdict;
+      const { attempt: mine } = actor;
+      if (mine) this.#due.renewAttempt(draft.state, mine.runId, mine.attempt, env.now);
+      return commands.map((command) => this.#decide(draft, command, env));
     });
   }
 
@@ -208,6 +198,20 @@ export class SessionActor {
   }
 
   #decide(draft: Draft, command: Command, env: Env): Verdict {
+    if (!keepsReceipt(command)) return this.#decideNow(draft, command, env);
+    const digest = hashCommand(command, env.actor);
+    const known = this.#receipts.get(command.id, env.now);
+    if (known) return repeatOf(command.id, known, digest, draft.state.head);
+    const verdict = this.#decideNow(draft, command, env);
+    if (verdict.status !== "rejected") {
+      const receipt = { hash: digest, verdict, at: env.now };
+      this.#receipts.set(command.id, receipt);
+      this.#open.receipts.push([command.id, receipt]);
+    }
+    return verdict;
+  }
+
+  #decideNow(draft: Draft, command: Command, env: Env): Verdict {
     const verdict = decide(draft, command, env);
     const byHolder =
       command.type === "call.renew" ||
@@ -216,14 +220,6 @@ export class SessionActor {
       this.#due.renewClaim(draft.state, command.callId, env.now);
     }
     return verdict;
-  }
-
-  /** Extends the lease of an attempt that is still the active one. */
-  renew(attempt: NonNullable<Actor["attempt"]>, now: number): void {
-    const run = this.#draft.state.runs.get(attempt.runId);
-    if (run?.status !== "active" || run.attempt !== attempt.attempt) return;
-    const until = now + this.#context.terms.leaseMs;
-    this.#context.leases.set(this.id, "lease", run.id, String(run.attempt), until);
   }
 
   #flushSoon(): void {

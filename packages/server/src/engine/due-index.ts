@@ -1,22 +1,20 @@
 import type { SessionState, TouchedRow } from "@holdfast/protocol";
 import type { DueChange } from "../storage/storage.ts";
 import { dueOfCall, dueOfRun, type DueKind, type Terms, type Wanted } from "./due.ts";
-import type { Leases } from "./leases.ts";
+import type { SessionLeases } from "./leases.ts";
 
 /**
  * Which index rows one session has in storage, and the changes that wait for the next commit. A row is written when
  * what it is about begins, and removed when it ends; in between only {@link rearm} writes it.
  */
 export class DueIndex {
-  readonly #session: string;
   readonly #terms: Terms;
-  readonly #leases: Leases;
+  readonly #leases: SessionLeases;
   readonly #rows = new Map<string, Wanted>();
   #changes: DueChange[] = [];
 
   /** @param state as stored: its rows are there already */
-  constructor(session: string, terms: Terms, leases: Leases, state: SessionState) {
-    this.#session = session;
+  constructor(state: SessionState, terms: Terms, leases: SessionLeases) {
     this.#terms = terms;
     this.#leases = leases;
     for (const id of state.index.live) this.#load(dueOfRun(state.runs.get(id), 0, terms), id);
@@ -54,18 +52,25 @@ export class DueIndex {
 
   /** When a lease or claim runs out; who is not known here, since the server started, gets a full term first. */
   leaseEnd(kind: "lease" | "claim", id: string, holder: string, now: number): number {
-    const known = this.#leases.until(this.#session, kind, id, holder);
-    if (known !== undefined) return known;
+    const known = this.#leases[kind].get(id);
+    if (known?.holder === holder) return known.until;
     const until = now + this.#term(kind);
-    this.#leases.set(this.#session, kind, id, holder, until);
+    this.#leases[kind].set(id, { holder, until });
     return until;
+  }
+
+  /** Extends the lease of an attempt that is still the active one by a full term. */
+  renewAttempt(state: SessionState, runId: string, attempt: number, now: number): void {
+    const run = state.runs.get(runId);
+    if (run?.status !== "active" || run.attempt !== attempt) return;
+    this.#leases.lease.set(runId, { holder: String(attempt), until: now + this.#terms.leaseMs });
   }
 
   /** Extends a call's explicit claim by a full term. */
   renewClaim(state: SessionState, callId: string, now: number): void {
     const claim = state.calls.get(callId)?.claim;
     if (!claim || claim.implicit) return;
-    this.#leases.set(this.#session, "claim", callId, claim.id, now + this.#terms.claimLeaseMs);
+    this.#leases.claim.set(callId, { holder: claim.id, until: now + this.#terms.claimLeaseMs });
   }
 
   /** The changes since the last call; they belong in the next commit. */
@@ -91,7 +96,7 @@ export class DueIndex {
         this.#rows.set(keyOf(kind, id), row);
         this.#changes.push({ kind, id, at: row.at, group: row.group });
         if (kind === "lease" || kind === "claim") {
-          this.#leases.set(this.#session, kind, id, row.holder, row.at);
+          this.#leases[kind].set(id, { holder: row.holder, until: row.at });
         }
       } else {
         this.#rows.delete(keyOf(kind, id));

@@ -163,9 +163,7 @@ export class Engine implements AsyncDisposable {
    * what rejects is an unknown session or a failed commit.
    */
   submit(session: string, commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
-    return this.#sessions.with(session, (on) =>
-      Promise.all(commands.map((command) => on.submit(command, actor))),
-    );
+    return this.#sessions.with(session, (on) => on.submit(commands, actor));
   }
 
   /** The whole state of a session and the offset it holds for. */

@@ -68,6 +68,7 @@ export class Sessions {
       actor?.drop(unknownSession(id));
       await actor?.settled();
       await this.#options.storage.delete(id);
+      this.#context.leases.delete(id);
       return undefined;
     });
   }
@@ -144,6 +145,7 @@ export class Sessions {
   #forget(actor: SessionActor): void {
     if (this.#actors.get(actor.id) !== actor) return;
     this.#actors.delete(actor.id);
+    this.#context.leases.release(actor.id);
     if (this.#changing.has(actor.id)) return;
     void this.#during(actor.id, async () => {
       await actor.settled();

@@ -13,7 +13,7 @@ const MOST_DROPPED = 16;
  *   UTF-8, or broke off
  */
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
-  const text = await readText(request, maxBytes);
+  const text = decode(await readBytes(request, maxBytes));
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -31,10 +31,9 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
   return value;
 }
 
-async function readText(request: Request, maxBytes: number): Promise<string> {
-  const bytes = await readBytes(request, maxBytes);
+function decode(bytes: ArrayBuffer | Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (cause) {
     throw new HoldfastError(
       reject("invalid_request", "The body is not UTF-8: encode it so, without compression."),
@@ -43,11 +42,11 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   }
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function readBytes(request: Request, maxBytes: number): Promise<ArrayBuffer | Uint8Array> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
   try {
-    return declared === null ? await readChunks(request, maxBytes) : await request.bytes();
+    return declared === null ? await readChunks(request, maxBytes) : await request.arrayBuffer();
   } catch (cause) {
     if (cause instanceof HoldfastError) throw cause;
     throw new HoldfastError(reject("invalid_request", "The body broke off: send it again."), {
@@ -109,6 +108,7 @@ function brackets(text: string): number {
   return count;
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 const QUOTE = 34;
 const BACKSLASH = 92;
 const OPEN_ARRAY = 91;

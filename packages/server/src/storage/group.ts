@@ -1,4 +1,4 @@
-import { type Commit, StorageConflict, StorageError } from "./storage.ts";
+import { type Commit, type Storage, StorageConflict, StorageError } from "./storage.ts";
 
 /** A change of one session, as it waits for its group. */
 export type Change =
@@ -11,11 +11,12 @@ export type Outcome =
   | { readonly type: "conflict"; readonly head: string | null }
   | { readonly type: "failed"; readonly error: StorageError };
 
-export interface Group {
-  /** Settles when the change is durable or refused, as {@link Storage.append} promises. */
-  add(change: Change): Promise<void>;
-  /** Resolves once everything that was added has settled. */
-  idle(): Promise<void>;
+/** The writing half of a storage, and its end. */
+export interface Group extends Pick<Storage, "append" | "delete"> {
+  /** @throws StorageError `closed` once it is */
+  readonly check: () => void;
+  /** Takes nothing more, waits until all that was taken has settled, and ends the storage. Safe to repeat. */
+  readonly close: () => Promise<void>;
 }
 
 /**
@@ -24,12 +25,23 @@ export interface Group {
  *
  * @param write makes one group durable and tells each change's outcome, in order. Within the group it owes what the
  *   contract says of order and independence ({@link Broken} helps). It rejects if the group as a whole failed.
+ * @param end ends the storage, once, when nothing is being written any more
  */
 export function groupChanges(
   write: (changes: readonly Change[]) => Promise<readonly Outcome[]>,
+  end: () => void | Promise<void>,
 ): Group {
   let waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
+  let closed: Promise<void> | undefined;
+
+  function add(change: Change): Promise<void> {
+    if (closed) return Promise.reject(isClosed());
+    return new Promise((resolve, reject) => {
+      waiting.push({ change, resolve, reject });
+      running ??= run();
+    });
+  }
 
   async function run(): Promise<void> {
     // Everything called in this turn travels together.
@@ -56,14 +68,18 @@ export function groupChanges(
     if (broken.any) waiting = waiting.filter((entry) => !rejectBroken(entry, broken));
   }
 
+  async function finish(): Promise<void> {
+    await running;
+    await end();
+  }
+
   return {
-    add(change) {
-      return new Promise((resolve, reject) => {
-        waiting.push({ change, resolve, reject });
-        running ??= run();
-      });
+    append: (commit) => add({ type: "append", commit }),
+    delete: (session) => add({ type: "delete", session }),
+    check() {
+      if (closed) throw isClosed();
     },
-    idle: () => running ?? Promise.resolve(),
+    close: () => (closed ??= finish()),
   };
 }
 
@@ -129,6 +145,10 @@ const lost: Outcome = {
   type: "failed",
   error: new StorageError("failed", "The storage gave no outcome for an append."),
 };
+
+function isClosed(): StorageError {
+  return new StorageError("closed", "The storage is closed.");
+}
 
 function settle(entry: Waiting, outcome: Outcome, broken: Broken): void {
   switch (outcome.type) {

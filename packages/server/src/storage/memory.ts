@@ -18,22 +18,13 @@ import {
  */
 export function memoryStorage(options: { readonly now?: () => number } = {}): Storage {
   const sessions = new Map<string, Session>();
-  const group = groupChanges(async (changes) => applyAll(sessions, changes));
-  let closed: Promise<void> | undefined;
-
-  function check(): void {
-    if (closed) throw new StorageError("closed", "The storage is closed.");
-  }
+  const { check, close, ...writes } = groupChanges(
+    async (changes) => applyAll(sessions, changes),
+    () => sessions.clear(),
+  );
 
   return {
-    async append(commit) {
-      check();
-      await group.add({ type: "append", commit });
-    },
-    async delete(session) {
-      check();
-      await group.add({ type: "delete", session });
-    },
+    ...writes,
     async rows(session) {
       check();
       const found = sessions.get(session);
@@ -59,10 +50,7 @@ export function memoryStorage(options: { readonly now?: () => number } = {}): St
         .map(([session, { head }]) => ({ session, head }));
     },
     now: options.now ?? Date.now,
-    [Symbol.asyncDispose]() {
-      closed ??= group.idle().then(() => sessions.clear());
-      return closed;
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -8,14 +8,17 @@ import { settle } from "../suites/storage.ts";
 function grouped() {
   const written: (readonly Change[])[] = [];
   const answers: PromiseWithResolvers<readonly Outcome[]>[] = [];
-  const group = groupChanges((changes) => {
-    const answer = Promise.withResolvers<readonly Outcome[]>();
-    written.push(changes);
-    answers.push(answer);
-    return answer.promise;
-  });
-  const append = (commit: ReturnType<typeof creation>) => group.add({ type: "append", commit });
-  return { group, append, written, answers };
+  let ends = 0;
+  const group = groupChanges(
+    (changes) => {
+      const answer = Promise.withResolvers<readonly Outcome[]>();
+      written.push(changes);
+      answers.push(answer);
+      return answer.promise;
+    },
+    () => void (ends += 1),
+  );
+  return { ...group, written, answers, ends: () => ends };
 }
 
 const done: Outcome = { type: "done" };
@@ -40,14 +43,14 @@ describe("changes in groups", () => {
   });
 
   test("a group that fails rejects all of it, and what builds on it, but nothing else", async () => {
-    const { append, group, written, answers } = grouped();
+    const { append, delete: remove, written, answers } = grouped();
     const first = [append(creation("a")), append(creation("b"))];
     await turn();
     const row = { kind: "k", id: "i", value: "v" };
     const second = settle([
       append(rowsOnly("a", 0, { rows: [row] })),
       append(creation("c")),
-      group.add({ type: "delete", session: "b" }),
+      remove("b"),
       append(creation("b")),
     ]);
     answers[0]?.reject(new Error("no space"));
@@ -71,20 +74,21 @@ describe("changes in groups", () => {
     expect(await second).toEqual(["failed", "done"]);
   });
 
-  test("are idle once all have settled", async () => {
-    const { append, group, answers } = grouped();
-    await group.idle();
+  test("end once all have settled, and take nothing more", async () => {
+    const { append, delete: remove, check, close, answers, ends } = grouped();
     const one = append(creation("a"));
-    let idle = false;
-    const waiting = group.idle().then(() => (idle = true));
     await turn();
     const two = append(creation("b"));
+    const closing = Promise.all([close(), close()]);
+    expect(check).toThrow(StorageError);
+    expect(await settle([append(creation("c")), remove("a")])).toEqual(["closed", "closed"]);
     answers[0]?.resolve([done]);
     await one;
     await turn();
-    expect(idle).toBe(false);
+    expect(ends()).toBe(0);
     answers[1]?.resolve([done]);
     await two;
-    await waiting;
+    await closing;
+    expect(ends()).toBe(1);
   });
 });

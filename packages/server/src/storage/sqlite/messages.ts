@@ -1,9 +1,9 @@
-import type { Change } from "../group.ts";
 import type { Batch, Due, DueQuery, Row, SessionHead, StorageError } from "../storage.ts";
+import type { Packed } from "./pack.ts";
 
 /** What the worker can be asked. It answers in order, one at a time. */
 export type Request =
-  | { readonly type: "write"; readonly changes: readonly Change[] }
+  | { readonly type: "write"; readonly changes: Packed }
   | { readonly type: "rows"; readonly session: string }
   | {
       readonly type: "entries";
@@ -29,9 +29,9 @@ export interface Results {
   readonly close: undefined;
 }
 
-/** An outcome on its way between threads; see `Outcome`. */
+/** An outcome on its way between threads; see `Outcome`. Null, which costs nothing to copy, is `done`. */
 export type SentOutcome =
-  | { readonly type: "done" }
+  | null
   | { readonly type: "conflict"; readonly head: string | null }
   | { readonly type: "failed"; readonly error: SentError };
 

@@ -1,8 +1,9 @@
 import { groupChanges, type Outcome } from "../group.ts";
-import { type Storage, StorageError } from "../storage.ts";
+import type { Storage } from "../storage.ts";
 import { type Client, startClient } from "./client.ts";
 import { fromSent } from "./errors.ts";
 import type { SentOutcome } from "./messages.ts";
+import { pack } from "./pack.ts";
 
 /**
  * Opens the storage kept in a directory, which is made if need be: an SQLite database in a worker thread of its own.
@@ -23,24 +24,14 @@ export async function openSqlite(options: {
 
 /** The storage over a worker that was started. */
 export function sqliteStorage(client: Client, now: () => number): Storage {
-  const group = groupChanges(async (changes) =>
-    (await client.call({ type: "write", changes })).map(toOutcome),
+  const { check, close, ...writes } = groupChanges(
+    async (changes) =>
+      (await client.call({ type: "write", changes: pack(changes) })).map(toOutcome),
+    () => client.close(),
   );
-  let closed: Promise<void> | undefined;
-
-  function check(): void {
-    if (closed) throw new StorageError("closed", "The storage is closed.");
-  }
 
   return {
-    async append(commit) {
-      check();
-      await group.add({ type: "append", commit });
-    },
-    async delete(session) {
-      check();
-      await group.add({ type: "delete", session });
-    },
+    ...writes,
     async rows(session) {
       check();
       return session.isWellFormed() ? client.call({ type: "rows", session }) : undefined;
@@ -59,13 +50,13 @@ export function sqliteStorage(client: Client, now: () => number): Storage {
       return client.call({ type: "sessions", after, limit });
     },
     now,
-    [Symbol.asyncDispose]() {
-      closed ??= group.idle().then(() => client.close());
-      return closed;
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 
+const done: Outcome = { type: "done" };
+
 function toOutcome(outcome: SentOutcome): Outcome {
+  if (outcome === null) return done;
   return outcome.type === "failed" ? { type: "failed", error: fromSent(outcome.error) } : outcome;
 }

@@ -4,6 +4,7 @@ import { StorageError } from "../storage.ts";
 import { connect, type Connection } from "./connect.ts";
 import { asStorageError, isDiskFailure, toSent } from "./errors.ts";
 import type { FromWorker, Request, Results, SentOutcome, ToWorker } from "./messages.ts";
+import { unpack } from "./pack.ts";
 import { createReader } from "./read.ts";
 import { createWriter } from "./write.ts";
 
@@ -45,7 +46,7 @@ function serve(connection: Connection): void {
     switch (request.type) {
       case "write":
         try {
-          return writer.write(request.changes).map(toSentOutcome);
+          return writer.write(unpack(request.changes)).map(toSentOutcome);
         } catch (error) {
           throw isDiskFailure(error) ? die(error) : error;
         }
@@ -94,5 +95,6 @@ function serve(connection: Connection): void {
 }
 
 function toSentOutcome(outcome: Outcome): SentOutcome {
+  if (outcome.type === "done") return null;
   return outcome.type === "failed" ? { type: "failed", error: toSent(outcome.error) } : outcome;
 }

@@ -1,0 +1,73 @@
+import type { Change } from "../group.ts";
+import type { Batch, Commit } from "../storage.ts";
+
+/**
+ * Changes on their way between threads, one after the other in one flat array: to copy them as objects, keys and all,
+ * costs either thread four times as much.
+ */
+export type Packed = readonly (string | number | null)[];
+
+export function pack(changes: readonly Change[]): Packed {
+  const packed: (string | number | null)[] = [];
+  for (const change of changes) {
+    if (change.type === "append") packCommit(packed, change.commit);
+    else packed.push(change.type, change.session);
+  }
+  return packed;
+}
+
+function packCommit(packed: (string | number | null)[], commit: Commit): void {
+  const { session, expect, head, batch, rows, due } = commit;
+  packed.push("append", session, expect, head, batch?.after ?? null);
+  if (batch) packed.push(batch.last, batch.count, batch.json);
+  packed.push(rows.length);
+  for (const { kind, id, value } of rows) packed.push(kind, id, value);
+  packed.push(due.length);
+  for (const { kind, id, at, group } of due) packed.push(kind, id, at, group);
+}
+
+/** The changes that were packed. @throws TypeError for what {@link pack} never makes */
+export function unpack(packed: Packed): Change[] {
+  let at = 0;
+  const changes: Change[] = [];
+  while (at < packed.length) {
+    const type = text();
+    if (type === "append") changes.push({ type, commit: commit() });
+    else changes.push({ type: "delete", session: text() });
+  }
+  return changes;
+
+  function commit(): Commit {
+    const session = text();
+    const expect = orNull(text);
+    const head = text();
+    const after = orNull(text);
+    const batch: Batch | undefined =
+      after === null ? undefined : { after, last: text(), count: number(), json: text() };
+    const rows = list(() => ({ kind: text(), id: text(), value: orNull(text) }));
+    const due = list(() => ({ kind: text(), id: text(), at: orNull(number), group: text() }));
+    return { session, expect, head, ...(batch && { batch }), rows, due };
+  }
+
+  function list<T>(read: () => T): T[] {
+    return Array.from({ length: number() }, read);
+  }
+
+  function orNull<T>(read: () => T): T | null {
+    if (packed[at] !== null) return read();
+    at += 1;
+    return null;
+  }
+
+  function text(): string {
+    const value = packed[at++];
+    if (typeof value !== "string") throw new TypeError(`Item ${at - 1} of a group is no text.`);
+    return value;
+  }
+
+  function number(): number {
+    const value = packed[at++];
+    if (typeof value !== "number") throw new TypeError(`Item ${at - 1} of a group is no number.`);
+    return value;
+  }
+}

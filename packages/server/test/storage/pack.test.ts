@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import type { Change } from "../../src/storage/group.ts";
+import { pack, unpack } from "../../src/storage/sqlite/pack.ts";
+import { addition, creation, rowsOnly } from "../suites/commits.ts";
+
+const rows = [
+  { kind: "run", id: "", value: "append" },
+  { kind: "delete", id: "r", value: null },
+];
+const due = [
+  { kind: "lease", id: "r", at: 0, group: "" },
+  { kind: "work", id: "r", at: null, group: "a" },
+];
+const changes: readonly Change[] = [
+  { type: "append", commit: creation("append") },
+  { type: "delete", session: "append" },
+  { type: "append", commit: addition("s", 0, 3, { rows, due }) },
+  { type: "append", commit: rowsOnly("s", 3, { due }) },
+  { type: "delete", session: "" },
+];
+
+test("changes are the same after the way between threads", () => {
+  expect(unpack(structuredClone(pack(changes)))).toStrictEqual(changes);
+  expect(unpack(pack([]))).toEqual([]);
+});
+
+test("what was cut off is refused", () => {
+  const packed = pack(changes);
+  expect(() => unpack(packed.slice(0, -1))).toThrow(TypeError);
+  expect(() => unpack(["append", "s", null, "h", null, "none"])).toThrow(TypeError);
+});
