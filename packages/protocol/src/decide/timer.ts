@@ -26,7 +26,7 @@ export type Timer =
   | { readonly type: "deadline"; readonly callId: string };
 
 /** Losses in a row after which a run is given up. */
-export const MAX_LOSSES = 3;
+const MAX_LOSSES = 3;
 
 /** Lets time act, once: a timer whose reason is gone, or that is not due yet, changes nothing. */
 export function decideTimer(draft: Draft, timer: Timer, env: Env): void {
