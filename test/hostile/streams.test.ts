@@ -178,8 +178,11 @@ test("a reader that takes nothing is cut off, others miss nothing, and its curso
   await attempt.append({ type: "TEXT_MESSAGE_END", messageId: "t" });
   await hearing;
   expect(heard === said).toBe(true);
+  let rest = "";
+  lazy.on("data", (chunk: Buffer) => (rest = (rest + chunk.toString()).slice(-100)));
   lazy.resume();
   await cut;
+  expect(rest).not.toMatch(/\r\n0\r\n\r\n$/); // nothing was kept for it, not even the end
   stop();
   await keen.cancel().catch(() => undefined); // it was just cut off
   const all = await house.bo.entries(house.session);

@@ -43,7 +43,9 @@ export function connect(url: string, token: string) {
           },
         );
         sent.on("error", reject);
-        sent.end(body);
+        // Written apart from the end, it gets no length of its own.
+        if (body !== undefined) sent.write(body);
+        sent.end();
       });
     },
     [Symbol.dispose]: () => agent.destroy(),

@@ -54,6 +54,7 @@ export function createServer(options: ServerOptions): Server {
       const listener = getRequestListener(app.fetch, { hostname, errorHandler });
       // It answers every failure itself, so its promise tells nothing.
       const server = createHttpServer((request, response) => void listener(request, response));
+      server.keepAliveTimeout = KEEP_ALIVE;
       servers.add(server);
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject);
@@ -68,6 +69,12 @@ export function createServer(options: ServerOptions): Server {
     [Symbol.asyncDispose]: close,
   };
 }
+
+/**
+ * How long a connection may be idle, in milliseconds. Longer than clients and proxies keep theirs, so that it is they
+ * who close it: a request that crosses our closing would be lost.
+ */
+const KEEP_ALIVE = 75_000;
 
 /** How long answers may take to leave once the engine has closed and every one is made, in milliseconds. */
 const CLOSE_GRACE = 250;

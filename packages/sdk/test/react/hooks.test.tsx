@@ -1,6 +1,14 @@
 // @vitest-environment happy-dom
 import { isCall, type ViewNode, type ViewPart } from "@holdfast/protocol";
-import { act, cleanup, render, renderHook, screen, waitFor } from "@testing-library/react";
+import {
+  act,
+  cleanup,
+  configure,
+  render,
+  renderHook,
+  screen,
+  waitFor,
+} from "@testing-library/react";
 import { memo, StrictMode, useState, type ReactNode } from "react";
 import { renderToString } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
@@ -15,6 +23,9 @@ import {
 } from "../../src/react/index.ts";
 import { loopback, type Loopback } from "../support/loopback.ts";
 import { clientOf, commandsSent, offer, TOOLS } from "../support/offer.ts";
+
+// A limit is there to end a hang, not to time anything.
+configure({ asyncUtilTimeout: 20_000 });
 
 const clients: Client[] = [];
 

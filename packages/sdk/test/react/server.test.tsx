@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { isCall } from "@holdfast/protocol";
-import { act, cleanup, render, screen, waitFor, within } from "@testing-library/react";
+import { act, cleanup, configure, render, screen, waitFor, within } from "@testing-library/react";
 import { StrictMode, type ReactNode } from "react";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { proposal } from "../../../protocol/test/support/desk.ts";
@@ -14,6 +14,9 @@ import {
 } from "../../src/react/index.ts";
 import { TOOLS } from "../support/offer.ts";
 import { serverThread } from "../support/server-thread.ts";
+
+// A limit is there to end a hang, not to time anything.
+configure({ asyncUtilTimeout: 20_000 });
 
 let server: Awaited<ReturnType<typeof serverThread>>;
 const clients: Client[] = [];

@@ -64,6 +64,8 @@ export class WorkQueue {
   /** Which process holds an attempt, as far as this server has seen it. */
   readonly #instances = new Map<string, { readonly attempt: number; readonly instance: string }>();
 
+  #closed = false;
+
   constructor(context: WorkContext) {
     this.#context = context;
     this.#waiters = new Waiters(context.schedule);
@@ -100,6 +102,7 @@ export class WorkQueue {
 
   /** Sends all waiting workers away; there is no more work. */
   close(): void {
+    this.#closed = true;
     this.#waiters.close();
   }
 
@@ -156,7 +159,7 @@ export class WorkQueue {
         limit,
       });
       for (const due of ready) {
-        if (signal?.aborted) return undefined;
+        if (this.#closed || signal?.aborted) return undefined;
         const work = await this.#tryStart(due, request, actor);
         if (!work) continue;
         if (!signal?.aborted) return work;
@@ -175,7 +178,8 @@ export class WorkQueue {
       return await this.#start(due, request, actor);
     } catch (error) {
       // One session that cannot be read or written must not keep workers from the others.
-      this.#context.log(`Run ${due.id} of session ${due.session} could not be started`, error);
+      if (!this.#closed)
+        this.#context.log(`Run ${due.id} of session ${due.session} could not be started`, error);
       return undefined;
     } finally {
       this.#taking.delete(key);

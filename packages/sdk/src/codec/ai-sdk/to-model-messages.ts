@@ -91,8 +91,9 @@ function exportCall(call: Call, forRun: string): ToolPart | undefined {
   const input = recordOf(part.input) ?? argumentsForModel(call);
   switch (result.kind) {
     case "answer":
-    case "denied":
       return { ...part, input };
+    case "denied":
+      return { ...part, input, ...deniedInWords(part, result.reason) } as ToolPart; // as it was, with its reason reworded
     case "approved":
       return { ...part, input } as ToolPart; // its state is approval-responded, since it is open and approved
     case "note":
@@ -101,6 +102,13 @@ function exportCall(call: Call, forRun: string): ToolPart | undefined {
       // What the framework told the model about a refused input is what its history repeats.
       return noted(part, input, call.status === "settled" ? part.errorText : result.text);
   }
+}
+
+/** The library tells a model nothing of a denial but its reason, which reads like a failure of the tool. */
+function deniedInWords({ approval, providerExecuted }: ToolPart, reason: string | undefined) {
+  if (!approval || providerExecuted) return {};
+  const words = "Not executed: the user denied this call";
+  return { approval: { ...approval, reason: reason ? `${words}: ${reason}` : `${words}.` } };
 }
 
 /** The part as a failed call that says why. */
