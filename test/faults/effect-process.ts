@@ -5,11 +5,15 @@ import { createServer } from "node:http";
 // sends it a call's key has had an effect, and it writes one more line; nothing it is told is forgotten or merged.
 const [file = ""] = process.argv.slice(2);
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => {
   let key = "";
-  for await (const text of request.setEncoding("utf8")) key += text;
-  appendFileSync(file, `${key}\n`);
-  response.end();
+  request
+    .setEncoding("utf8")
+    .on("data", (text: string) => (key += text))
+    .on("end", () => {
+      appendFileSync(file, `${key}\n`);
+      response.end();
+    });
 });
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
