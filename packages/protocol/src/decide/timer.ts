@@ -1,5 +1,5 @@
 import { CALL_TABLE } from "../call-table.ts";
-import type { Call } from "../call.ts";
+import { wasClaimed, type Call } from "../call.ts";
 import { RUN_TABLE } from "../run-table.ts";
 import type { Run } from "../run.ts";
 import { callsOf } from "../state.ts";
@@ -111,10 +111,6 @@ function loseAttempt(draft: Draft, env: Env, run: Run, reason: string): void {
   closeItems(draft, env, run.id, scope);
   for (const call of callsOf(draft.state, run.id)) loseCall(draft, env, call);
   next(draft, env, run.id, "lost");
-}
-
-function wasClaimed(call: Call): boolean {
-  return call.claim !== undefined || (call.pastClaims?.length ?? 0) > 0;
 }
 
 function loseCall(draft: Draft, env: Env, call: Call): void {
