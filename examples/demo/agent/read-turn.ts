@@ -47,6 +47,9 @@ export function readPrompt(prompt: LanguageModelV4Prompt): Reading {
 type ToolMessage = Extract<LanguageModelV4Prompt[number], { role: "tool" }>;
 type Output = Extract<ToolMessage["content"][number], { type: "tool-result" }>["output"];
 
+/** How the codec words a denial to a model. */
+const DENIED = /^Not executed: the user denied this call(?:\.|: (.*))$/s;
+
 function outcomeOf(output: Output): Pick<Result, "outcome" | "value"> {
   switch (output.type) {
     case "json":
@@ -54,9 +57,13 @@ function outcomeOf(output: Output): Pick<Result, "outcome" | "value"> {
     case "text":
       return { outcome: "ok", value: output.value };
     case "execution-denied":
-      return { outcome: "denied", value: output.reason };
-    case "error-text":
-      return { outcome: "error", value: output.value };
+      return { outcome: "denied", value: output.reason ?? "" };
+    case "error-text": {
+      const denied = DENIED.exec(output.value);
+      return denied
+        ? { outcome: "denied", value: denied[1] ?? "" }
+        : { outcome: "error", value: output.value };
+    }
     case "error-json":
       return { outcome: "error", value: wordsOf(output.value) };
     case "content":

@@ -44,16 +44,16 @@ function sayTransfer({ outcome, value, input }: Result): string {
   return `Done: **${sum} ${text(currency)}** went to ${text(receiver)}. The receipt is ${text(receipt)}.`;
 }
 
-/** A denial reaches a model as a result too: as one of its own kind, or as an error that is the person's reason. */
 function sayUnsent(to: string, outcome: Result["outcome"], words: string): string {
-  if (words === "" || words === "Tool call execution denied.")
-    return `The transfer to ${to} was denied, without a reason. Nothing was sent.`;
-  if (outcome !== "denied" && /^not executed/i.test(words))
-    return `The transfer to ${to} did not happen. ${words}`;
-  if (outcome !== "denied" && /unknown/i.test(words))
+  if (outcome === "denied") {
+    if (words === "")
+      return `The transfer to ${to} was denied, without a reason. Nothing was sent.`;
+    const stop = /[.!?…]$/.test(words) ? "" : ".";
+    return `The transfer to ${to} was denied: “${words}”${stop} Nothing was sent.`;
+  }
+  if (/unknown/i.test(words))
     return `I cannot tell whether the transfer to ${to} went through. ${words} Please check before asking again.`;
-  const stop = /[.!?…]$/.test(words) ? "" : ".";
-  return `The transfer to ${to} was denied: “${words}”${stop} Nothing was sent.`;
+  return `The transfer to ${to} did not happen. ${words}`;
 }
 
 function fields(value: unknown): Record<string, unknown> {

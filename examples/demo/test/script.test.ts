@@ -74,7 +74,11 @@ test("a declined location is not asked for again", () => {
 test.each([
   [{ type: "execution-denied", reason: "Too much." }, "was denied: “Too much.”"],
   [{ type: "execution-denied" }, "was denied, without a reason"],
-  [{ type: "error-text", value: "Too much." }, "was denied: “Too much.”"],
+  [
+    { type: "error-text", value: "Not executed: the user denied this call: Too much." },
+    "was denied: “Too much.”",
+  ],
+  [{ type: "error-text", value: "Not executed: the user denied this call." }, "without a reason"],
   [{ type: "error-text", value: "Outcome unknown: the call failed." }, "I cannot tell whether"],
   [{ type: "error-text", value: "Not executed: the call was cancelled." }, "did not happen"],
   [

@@ -2,7 +2,7 @@ import { HoldfastError, type CommandBody, type Verdict } from "@holdfast/protoco
 import {
   backoffMs,
   isTransient,
-  parseVerdicts,
+  postCommands,
   unreachable,
   type Transport,
 } from "../wire/index.ts";
@@ -53,19 +53,12 @@ export function createAttempt(
 export async function submit(attempt: Attempt, command: string): Promise<Verdict> {
   const { transport, signal, work, patienceMs } = attempt;
   const { timing, backoff } = transport;
-  const path = `/v1/sessions/${encodeURIComponent(work.session)}/commands`;
   const since = timing.now();
   for (let failures = 1; ; failures += 1) {
     try {
       signal.throwIfAborted();
       const sentAt = timing.now();
-      const [verdict] = await transport.json(path, {
-        method: "POST",
-        body: `{"commands":[${command}]}`,
-        tries: 1,
-        signal,
-        parse: parseVerdicts,
-      });
+      const [verdict] = await postCommands(transport, work.session, [command], signal);
       if (!verdict) throw unreachable("The server gave no verdict.");
       const error = verdict.error && new HoldfastError(verdict.error);
       if (isTransient(error)) throw error;

@@ -51,6 +51,7 @@ export function createClaims(attempt: Attempt, live: () => Live, renewMs: number
       controller.abort(reason);
     };
     running.set(callId, stop);
+    // Ends with the call or the attempt. A server that is away that long ends the claim itself; the answer tells.
     void renew(callId, claimId, controller.signal).catch(() => {});
     return { type: "granted", callId, claimId, signal: controller.signal };
   }

@@ -63,17 +63,18 @@ async function* readUntil<Chunk>(
   signal: AbortSignal,
 ): AsyncGenerator<Chunk, void, undefined> {
   const source = open(stream);
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  aborted.catch(() => {}); // only the race below listens
+  // One promise a read: a lasting one that each read is raced against would keep something of every chunk.
+  let fail = (_reason: unknown): void => {};
+  const stop = () => fail(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
   let done = false;
   try {
     for (;;) {
       signal.throwIfAborted();
-      const next = await Promise.race([source.next(), aborted]);
+      const next = await new Promise<Next<Chunk>>((resolve, reject) => {
+        fail = reject;
+        source.next().then(resolve, reject);
+      });
       if (next.done) {
         done = true;
         return;
@@ -86,8 +87,10 @@ async function* readUntil<Chunk>(
   }
 }
 
+type Next<Chunk> = { readonly done: true } | { readonly done: false; readonly value: Chunk };
+
 interface Source<Chunk> {
-  next(): Promise<{ done: true } | { done: false; value: Chunk }>;
+  next(): Promise<Next<Chunk>>;
   cancel(reason: unknown): void;
 }
 

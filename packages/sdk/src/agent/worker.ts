@@ -76,7 +76,7 @@ export interface Worker extends AsyncDisposable {
    * `closed`; their runs go to others when their leases end. Resolves when all handlers have returned.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
-  /** Resolves when the worker has stopped; rejects with what made it stop by itself, such as `unauthenticated`. */
+  /** Settles when all handlers have returned; rejects with what made it stop by itself, such as `unauthenticated`. */
   readonly stopped: Promise<void>;
 }
 
@@ -175,7 +175,9 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     }
   }
 
-  const running = take().finally(() => unlink());
+  const stopAtOnce = () => void stop({ graceMs: 0 });
+  options.signal?.addEventListener("abort", stopAtOnce, { once: true });
+  const running = take().finally(unlink);
   running.catch((error: unknown) => onError(error));
 
   async function stop({ graceMs = 10_000 } = {}): Promise<void> {
@@ -192,10 +194,16 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     await running.catch(() => {});
   }
 
-  options.signal?.addEventListener("abort", () => void stop({ graceMs: 0 }), { once: true });
-  const stopped = running.then(async () => {
-    await Promise.allSettled(attempts.values());
-  });
+  async function untilStopped(): Promise<void> {
+    try {
+      await running;
+    } finally {
+      await Promise.allSettled(attempts.values());
+      options.signal?.removeEventListener("abort", stopAtOnce);
+    }
+  }
+
+  const stopped = untilStopped();
   stopped.catch(() => {}); // `onError` heard it
   return {
     name,

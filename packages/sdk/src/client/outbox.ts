@@ -1,6 +1,11 @@
 import { HoldfastError, type Command, type Verdict } from "@holdfast/protocol";
-import { backoffMs, isTransient, linkedController, type Transport } from "../wire/index.ts";
-import { parseVerdicts } from "../wire/messages.ts";
+import {
+  backoffMs,
+  isTransient,
+  linkedController,
+  postCommands,
+  type Transport,
+} from "../wire/index.ts";
 
 /**
  * Commands on their way to one session, in the order they were given. While the server cannot be reached they wait and
@@ -54,7 +59,8 @@ export function createOutbox(transport: Transport, session: string, limit: numbe
       if (batch.length === 0) break;
       alone -= 1;
       try {
-        const verdicts = await post(batch);
+        const texts = batch.map((waiting) => waiting.json);
+        const verdicts = await postCommands(transport, session, texts, closing.signal);
         failures = 0;
         queue.splice(0, batch.length);
         batch.forEach((waiting, at) => {
@@ -76,21 +82,6 @@ export function createOutbox(transport: Transport, session: string, limit: numbe
       }
     }
     pumping = false;
-  }
-
-  async function post(batch: readonly Waiting[]): Promise<readonly Verdict[]> {
-    const verdicts = await transport.json(`/v1/sessions/${encodeURIComponent(session)}/commands`, {
-      method: "POST",
-      body: `{"commands":[${batch.map((waiting) => waiting.json).join(",")}]}`,
-      signal: closing.signal,
-      tries: 1,
-      parse: parseVerdicts,
-    });
-    if (verdicts.length === batch.length) return verdicts;
-    throw new HoldfastError({
-      code: "internal",
-      message: `The server gave ${verdicts.length} verdicts for ${batch.length} commands.`,
-    });
   }
 
   async function pause(ms: number): Promise<void> {

@@ -48,7 +48,7 @@ export function parseVerdicts(value: unknown): readonly Verdict[] {
 }
 
 /** A code that this version does not know reads as `invalid_request`, with the code in its details. */
-export function parseVerdict(value: unknown): Verdict {
+function parseVerdict(value: unknown): Verdict {
   if (!isVerdict(value)) throw malformed("a verdict", value);
   const { error } = value;
   if (!error || isErrorCode(error.code)) return value;

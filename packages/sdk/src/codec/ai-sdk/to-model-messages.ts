@@ -88,11 +88,12 @@ function exportCall(call: Call, forRun: string): ToolPart | undefined {
   const part = toolPart(call);
   const result = resultOf(call, { forRun });
   if (!part || result.kind === "withdrawn") return undefined;
-  const input = isObject(part.input) ? part.input : argumentsForModel(call);
+  const input = recordOf(part.input) ?? argumentsForModel(call);
   switch (result.kind) {
     case "answer":
-    case "denied":
       return { ...part, input };
+    case "denied":
+      return { ...part, input, ...deniedInWords(part, result.reason) } as ToolPart; // as it was, with its reason reworded
     case "approved":
       return { ...part, input } as ToolPart; // its state is approval-responded, since it is open and approved
     case "note":
@@ -103,8 +104,11 @@ function exportCall(call: Call, forRun: string): ToolPart | undefined {
   }
 }
 
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** The library tells a model nothing of a denial but its reason, which reads like a failure of the tool. */
+function deniedInWords({ approval, providerExecuted }: ToolPart, reason: string | undefined) {
+  if (!approval || providerExecuted) return {};
+  const words = "Not executed: the user denied this call";
+  return { approval: { ...approval, reason: reason ? `${words}: ${reason}` : `${words}.` } };
 }
 
 /** The part as a failed call that says why. */

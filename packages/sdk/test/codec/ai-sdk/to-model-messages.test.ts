@@ -161,7 +161,10 @@ describe("an approval", () => {
     session.decide("a1", false, { reason: "too dear" });
     const messages = await history(session);
     expect(faultsOf(messages)).toEqual([]);
-    expect(resultOf(messages, "c1")).toEqual({ type: "error-text", value: "too dear" });
+    expect(resultOf(messages, "c1")).toEqual({
+      type: "error-text",
+      value: "Not executed: the user denied this call: too dear",
+    });
     const { prompts } = await goOn(session, () => {
       throw new Error("executed");
     });
