@@ -1,6 +1,7 @@
 import type { Entry, Frame } from "@holdfast/protocol";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { expect, test } from "vitest";
+import { gate } from "../../packages/server/test/support/gate.ts";
 import { openHouse, type House } from "./support.ts";
 
 test("C59: what was only enqueued is not called applied", async () => {
@@ -27,6 +28,28 @@ test("C59: what was only enqueued is not called applied", async () => {
     entries.find(({ event }) => event.type === "message.added" && event.messageId === "m2")?.offset,
   ).toBeDefined();
   expect(sent.offset >= (entries.at(-1)?.offset ?? "")).toBe(true);
+});
+
+test("C59: a command that is decided but not yet durable has no verdict", async () => {
+  const { storage, hold, release, waiting } = gate();
+  await using house = await openHouse({ storage });
+  await house.send("go");
+  hold();
+  let answered = false;
+  const verdict = house.bo.command(house.session, {
+    type: "message.send",
+    messageId: "m2",
+    content: "more",
+  });
+  void verdict.then(() => (answered = true));
+  await expect.poll(waiting).toBe(1);
+  // Time enough for an answer that waits for nothing: the log's own, asked for later, comes first.
+  const entries = await house.ana.entries(house.session);
+  expect(JSON.stringify(entries)).not.toContain('"m2"');
+  expect(answered).toBe(false);
+  release();
+  expect(await verdict).toMatchObject({ status: "applied" });
+  expect(JSON.stringify(await house.ana.entries(house.session))).toContain('"m2"');
 });
 
 test("C65: a reader that lost the end finds it in the log", async () => {

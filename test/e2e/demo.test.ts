@@ -175,6 +175,27 @@ describe("the demo, in Chromium", () => {
     await ana.page.getByText("I am a scripted stand-in").waitFor();
     expect(ana.errors).toEqual([]);
   });
+
+  test("kill -9 of the agent in mid-arguments and in mid-execution leaves one call, and its end in words", async () => {
+    await using lab = await openDemo({ paceMs: 200 });
+    const ana = await visit(browser, lab.demo.url, "Ana");
+    await ana.ask("Send 50 EUR to Cleo for lunch");
+    const card = (status: string) => ana.page.locator(`.card[data-status="${status}"]`);
+    await card("streaming").getByText("Everyday account").waitFor();
+    kill(lab.demo.agent.pid);
+    await ana.page.getByText("another took over (attempt 2)").waitFor();
+    await ana.button("Approve").waitFor();
+    expect(await ana.card("transfer").count()).toBe(1);
+    await ana.button("Approve").click();
+    await card("claimed").waitFor();
+    kill(lab.demo.agent.pid);
+    await card("settled").waitFor();
+    await ana.page.locator('.run[data-status="ended"]').waitFor();
+    expect(await ana.card("transfer").count()).toBe(1);
+    await ana.card("transfer").getByText("so its outcome is unknown").waitFor();
+    expect(await ana.page.getByText("went to Cleo").count()).toBe(0);
+    expect(ana.errors).toEqual([]);
+  });
 });
 
 function kill(pid: number | undefined): void {

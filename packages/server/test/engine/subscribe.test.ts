@@ -130,6 +130,19 @@ test("a reader who takes nothing is closed, hears so, and goes on from its curso
   await again.return();
 });
 
+test("a commit is made a frame once, however many read it", async () => {
+  await using engine = startEngine();
+  const { append } = await startAttempt(engine, "s");
+  const { offset } = await engine.state("s");
+  const readers = await Promise.all([1, 2, 3].map(() => engine.subscribe("s", offset)));
+  const live = readers.map((reader) => reader.next());
+  await append({ type: "CUSTOM", name: "n", value: 1 });
+  const frames = (await Promise.all(live)).map(({ value }) => value?.[0]);
+  expect(frames[0]?.after).toBe(offset);
+  for (const frame of frames) expect(frame).toBe(frames[0]);
+  await Promise.all(readers.map((reader) => reader.return()));
+});
+
 test("a reader who lags behind does not hold up anybody else", async () => {
   await using engine = startEngine({ subscriberBytes: 1_000 });
   const { append } = await startAttempt(engine, "s");
