@@ -33,7 +33,9 @@ export function createServer(options: ServerOptions): Server {
   const { storage, leaseMs, heartbeatMs = Math.ceil(leaseMs / 3) } = config;
   const tokens = new Tokens(secret ?? randomBytes(32), () => storage.now());
   const engine = new Engine({ ...config, newId: randomId });
-  const app = createApp({ ...config, engine, tokens, dev, heartbeatMs });
+  const http = { ...config, engine, tokens, dev, heartbeatMs };
+  const app = createApp(http);
+  const direct = directCommands(http);
   const servers = new Set<HttpServer>();
 
   async function close(): Promise<void> {
@@ -53,7 +55,9 @@ export function createServer(options: ServerOptions): Server {
       const errorHandler = (error: unknown) => problemOfRequest(error, config.log);
       const listener = getRequestListener(app.fetch, { hostname, errorHandler });
       // It answers every failure itself, so its promise tells nothing.
-      const server = createHttpServer((request, response) => void listener(request, response));
+      const server = createHttpServer((request, response) => {
+        if (!direct(request, response)) void listener(request, response);
+      });
       server.keepAliveTimeout = KEEP_ALIVE;
       servers.add(server);
       await new Promise<void>((resolve, reject) => {

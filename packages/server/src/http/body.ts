@@ -13,7 +13,12 @@ const MOST_DROPPED = 16;
  *   UTF-8, or broke off
  */
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
-  const text = decode(await readBytes(request, maxBytes));
+  return parseBody(await readBytes(request, maxBytes));
+}
+
+/** The JSON of a body that was read. @throws HoldfastError as {@link readJson} */
+export function parseBody(bytes: ArrayBuffer | Uint8Array): unknown {
+  const text = decode(bytes);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,8 +1,9 @@
 import { RequestError } from "@hono/node-server";
+import { toResponse, type Answer } from "./answer.ts";
 import { ERROR_CODES, HoldfastError, type Rejection } from "@holdfast/protocol";
 
 /** A refusal as `application/problem+json`; `more` are further members beside it. */
-export function problem(rejection: Rejection, more?: Readonly<Record<string, unknown>>): Response {
+export function refusal(rejection: Rejection, more?: Readonly<Record<string, unknown>>): Answer {
   const { code, message, details } = rejection;
   const { status, retryable } = ERROR_CODES[code];
   const body = {
@@ -15,20 +16,28 @@ export function problem(rejection: Rejection, more?: Readonly<Record<string, unk
     retryable,
     ...(details && { details }),
   };
-  return new Response(JSON.stringify(body), { status, headers: PROBLEM });
+  return { status, type: "application/problem+json", body: JSON.stringify(body) };
 }
 
-/** Any error as a problem. One that is not meant for callers is `internal`, its words and cause only for the log. */
+export function problem(rejection: Rejection): Response {
+  return toResponse(refusal(rejection));
+}
+
+/** Any error as a refusal. One that is not meant for callers is `internal`, its words and cause only for the log. */
+export function refusalOf(error: unknown, log: (message: string, error: unknown) => void): Answer {
+  if (!(error instanceof HoldfastError)) {
+    log("A request failed", error);
+    return refusal({ code: "internal", message: "The server failed: send the same again." });
+  }
+  if (error.code === "internal") log("A request failed", error);
+  return refusal(error.toRejection());
+}
+
 export function problemOf(
   error: unknown,
   log: (message: string, error: unknown) => void,
 ): Response {
-  if (!(error instanceof HoldfastError)) {
-    log("A request failed", error);
-    return problem({ code: "internal", message: "The server failed: send the same again." });
-  }
-  if (error.code === "internal") log("A request failed", error);
-  return problem(error.toRejection());
+  return toResponse(refusalOf(error, log));
 }
 
 /** What could not even be read as a request. */
@@ -47,5 +56,4 @@ export function json(text: string, status = 200): Response {
   return new Response(text, { status, headers: JSON_TYPE });
 }
 
-const PROBLEM = { "content-type": "application/problem+json" };
 const JSON_TYPE = { "content-type": "application/json" };

@@ -10,28 +10,47 @@ import { actorOf, authenticate, mayCommand, mayRead, type Identity } from "../au
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { sessionId } from "../params.ts";
-import { json, problem } from "../problem.ts";
+import { toResponse, type Answer } from "../answer.ts";
+import { refusal } from "../problem.ts";
 
 const MOST_COMMANDS = 1000;
 
 export function commandRoutes(app: App, options: HttpOptions): void {
-  const { engine, tokens, maxBodyBytes } = options;
+  const { tokens, maxBodyBytes } = options;
 
   app.post("/v1/sessions/:id/commands", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
     const session = sessionId(c.req);
     mayRead(identity, session);
     const body = await readJson(c.req.raw, maxBodyBytes);
-    if (isObject(body) && body["commands"] !== undefined) {
-      const verdicts = await submitBatch(options, session, identity, body["commands"]);
-      return json(JSON.stringify({ verdicts }));
-    }
-    const command = admit(options, session, identity, body);
-    const [verdict] = await engine.submit(session, [command], actorOf(identity));
-    if (!verdict?.error) return json(JSON.stringify(verdict));
-    const { id, offset, error } = verdict;
-    return problem(error, { id, offset });
+    return toResponse(await answerCommands(options, session, identity, body));
   });
+}
+
+/**
+ * Decides what a body asks: one command, or a batch of them.
+ *
+ * @throws HoldfastError for what cannot be read or may not be said, and for an unknown session
+ */
+export async function answerCommands(
+  options: HttpOptions,
+  session: string,
+  identity: Identity,
+  body: unknown,
+): Promise<Answer> {
+  if (isObject(body) && body["commands"] !== undefined) {
+    const verdicts = await submitBatch(options, session, identity, body["commands"]);
+    return json({ verdicts });
+  }
+  const command = admit(options, session, identity, body);
+  const [verdict] = await options.engine.submit(session, [command], actorOf(identity));
+  if (!verdict?.error) return json(verdict);
+  const { id, offset, error } = verdict;
+  return refusal(error, { id, offset });
+}
+
+function json(value: unknown): Answer {
+  return { status: 200, type: "application/json", body: JSON.stringify(value) };
 }
 
 /** Each command on its own: one that cannot be read is refused, and the others stand. */

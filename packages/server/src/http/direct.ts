@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { mayRead, type Tokens } from "./auth.ts";
+import type { Answer } from "./answer.ts";
+import { parseBody } from "./body.ts";
+import type { HttpOptions } from "./context.ts";
+import { refusalOf } from "./problem.ts";
+import { answerCommands } from "./routes/commands.ts";
+
+/**
+ * `POST …/commands` straight on Node's own request and response: for an append, the web-standard objects cost more than
+ * all the rest (bench: "holdfast"). Takes only the plain case: a session whose id needs no escape, a bearer token, a body
+ * of declared length within the limit. Everything else is the app's, which answers the same.
+ *
+ * @returns false for a request it leaves alone
+ */
+export function directCommands(
+  options: HttpOptions,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const { tokens, maxBodyBytes, log } = options;
+  return (request, response) => {
+    const session = request.method === "POST" ? PLAIN.exec(request.url ?? "")?.[1] : undefined;
+    const { authorization, "content-length": length, host } = request.headers;
+    if (session === undefined || !authorization?.startsWith(BEARER) || host === undefined) return false;
+    if (length === undefined || !(Number(length) <= maxBodyBytes) || request.headers.expect) return false;
+    const token = authorization.slice(BEARER.length);
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+      answer(options, tokens, { session, token, bytes })
+        .catch((error: unknown) => refusalOf(error, log))
+        .then((made) => send(response, made))
+        .catch((error: unknown) => log("An answer could not be sent", error));
+    });
+    // The body broke off with its connection: nobody is there to be told.
+    request.on("error", () => response.destroy());
+    return true;
+  };
+}
+
+const PLAIN = /^\/v1\/sessions\/([\w.~:@!$&'()*+,;=-]{1,256})\/commands$/;
+const BEARER = "Bearer ";
+
+async function answer(
+  options: HttpOptions,
+  tokens: Tokens,
+  { session, token, bytes }: { session: string; token: string; bytes: Uint8Array },
+): Promise<Answer> {
+  const known = tokens.verify(token);
+  const identity = known instanceof Promise ? await known : known;
+  mayRead(identity, session);
+  return answerCommands(options, session, identity, parseBody(bytes));
+}
+
+function send(response: ServerResponse, { status, type, body }: Answer): void {
+  response.writeHead(status, {
+    "content-type": type,
+    "content-length": Buffer.byteLength(body),
+  });
+  response.end(body);
+}
