@@ -10,9 +10,12 @@ import type { SessionState } from "../state.ts";
 import type { ToolDeclaration } from "../tool.ts";
 import { putCall, putItem, setCall, setItem, type Changes } from "./changes.ts";
 
-/** Folds AG-UI content. The per-token cases stand first and touch no row. */
+/** The length at which an open text's or a call's row is first written again, in characters; then at each doubling. */
+const CHECKPOINT = 64 * 1024;
+
+/** Folds AG-UI content. The per-token cases stand first, and touch a row at its checkpoints only. */
 export function reduceContent(state: SessionState, entry: Entry, changes: Changes): void {
-  if (appendDelta(state, entry)) return;
+  if (appendDelta(state, entry)) return checkpoint(state, entry, changes);
   const event = entry.event as ContentEvent; // upper-case types are content, see reduce()
   const runId = entry.runId ?? "";
   switch (event.type) {
@@ -110,6 +113,32 @@ export function appendDelta(state: SessionState, entry: Entry): boolean {
     default:
       return false;
   }
+}
+
+/** Has the row that a delta grew written again where it passed a checkpoint, so that a load replays half of it at most. */
+function checkpoint(state: SessionState, { event }: Entry, changes: Changes): void {
+  switch (event.type) {
+    case "TEXT_MESSAGE_CONTENT":
+    case "REASONING_MESSAGE_CONTENT": {
+      const item = state.items.get(event.messageId);
+      if (item && "text" in item && passes(item.text.length, event.delta.length))
+        changes.touch("item", item.id);
+      return;
+    }
+    case "TOOL_CALL_ARGS": {
+      const call = state.calls.get(event.toolCallId);
+      if (call && passes(call.arguments.length, event.delta.length)) changes.touch("call", call.id);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+function passes(length: number, added: number): boolean {
+  if (length < CHECKPOINT) return false;
+  const last = CHECKPOINT * 2 ** Math.floor(Math.log2(length / CHECKPOINT));
+  return length - added < last;
 }
 
 function startCall(

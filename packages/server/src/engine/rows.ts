@@ -74,8 +74,8 @@ function rowOf(state: SessionState, kind: TouchedRow["kind"], id: string): objec
 const REPLAY_BYTES = 1 << 20;
 
 /**
- * The row of an open item or streaming call was last written when it opened: folds in the deltas since. Nothing else
- * in the log since then is missing from the rows.
+ * The row of an open item or streaming call was last written when it opened or at a checkpoint: folds in the deltas
+ * since. Nothing else in the log since then is missing from the rows.
  */
 async function replayDeltas(storage: Storage, session: string, state: SessionState): Promise<void> {
   const open = new Map<string, Offset>();

@@ -20,8 +20,10 @@ export function directCommands(
   return (request, response) => {
     const session = request.method === "POST" ? PLAIN.exec(request.url ?? "")?.[1] : undefined;
     const { authorization, "content-length": length, host } = request.headers;
-    if (session === undefined || !authorization?.startsWith(BEARER) || host === undefined) return false;
-    if (length === undefined || !(Number(length) <= maxBodyBytes) || request.headers.expect) return false;
+    if (session === undefined || !authorization?.startsWith(BEARER) || host === undefined)
+      return false;
+    if (length === undefined || !(Number(length) <= maxBodyBytes) || request.headers.expect)
+      return false;
     const token = authorization.slice(BEARER.length);
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -2,7 +2,7 @@ import type { Actor, AgentItem, CommandBody, Fence } from "@holdfast/protocol";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { memoryStorage } from "../../src/storage/memory.ts";
-import { ANA, DEMO, send, sorted, startEngine, stateOf } from "../support/engine.ts";
+import { ANA, DEMO, send, sorted, startAttempt, startEngine, stateOf } from "../support/engine.ts";
 
 /** One thing that happens in a session; ids are small so that things meet. */
 const happening = fc.oneof(
@@ -132,6 +132,35 @@ test("a session loaded from storage, at any moment, is the one that was live", a
   expect(reloads).toBeGreaterThan(50);
   expect(open.text, "reloads while a text was open").toBeGreaterThan(5);
   expect(open.arguments, "reloads while arguments were streaming").toBeGreaterThan(5);
+});
+
+test("a load reads no more of an open item than half of it", async () => {
+  const inner = memoryStorage();
+  let read = 0;
+  const storage = {
+    ...inner,
+    async entries(session: string, after: string, maxBytes: number) {
+      const batches = await inner.entries(session, after, maxBytes);
+      for (const { json } of batches) read += json.length;
+      return batches;
+    },
+  };
+  const engine = startEngine({ storage });
+  const { append } = await startAttempt(engine, "s");
+  await append({ type: "TEXT_MESSAGE_START", messageId: "t", role: "assistant" });
+  await append({ type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "pay" });
+  const delta = "x".repeat(1_000);
+  for (let kilobytes = 0; kilobytes < 400; kilobytes += 1) {
+    await append({ type: "TEXT_MESSAGE_CONTENT", messageId: "t", delta });
+    await append({ type: "TOOL_CALL_ARGS", toolCallId: "c", delta });
+  }
+  await engine.close();
+  await using again = startEngine({ storage });
+  const { items, calls } = await stateOf(again, "s");
+  expect(items).toMatchObject([{ text: delta.repeat(400) }]);
+  expect(calls).toMatchObject([{ arguments: delta.repeat(400) }]);
+  // Both items' deltas since they passed 256 KiB, and what an entry says beside its delta.
+  expect(read).toBeLessThan(2 * (400_000 - 256 * 1_024) * 1.5);
 });
 
 function callCommand(callId: string, how: number): CommandBody {
