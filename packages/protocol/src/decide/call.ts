@@ -6,6 +6,7 @@ import type { CallEvent, InvalidArguments } from "../events.ts";
 import { aliasKey, callsOf, type SessionState } from "../state.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
+import { grantOf, needsDecision } from "./rules.ts";
 import { record, refuse, type Ruling } from "./ruling.ts";
 
 /** The call a command means: an attempt may use the id its provider gave. */
@@ -60,15 +61,6 @@ export function isExecutor(call: Call, env: Env, claimId?: string): boolean {
 /** Whether a claim held the call and no longer does. */
 export function heldBefore(call: Call, claimId: string | undefined): boolean {
   return claimId !== undefined && (call.pastClaims?.includes(claimId) ?? false);
-}
-
-/** Whether a person will have to decide before the call may run. */
-export function needsDecision(call: Call): boolean {
-  if (call.approval) return call.approval.decision === undefined;
-  if (call.executor === "provider" || !call.tool) return false;
-  const { approval, sideEffects } = call.tool;
-  // A policy this version does not know asks.
-  return approval === undefined ? sideEffects === true : approval !== "never";
 }
 
 /** Refuses an attempt that is not the run's current one. */
@@ -170,7 +162,7 @@ export function closeCall(draft: Draft, env: Env, call: Call, scope: Scope): voi
       scope,
     );
   }
-  if (!needsDecision(call)) return openCall(draft, env, call, scope);
+  if (!needsDecision(draft.state, call, env)) return openCall(draft, env, call, scope);
   if (!call.approval) requestApproval(draft, env, call, { by: "policy" }, scope);
   else if (call.approval.digest !== env.digest(call.arguments)) {
     const { by, reason, signed, metadata } = call.approval;
@@ -182,9 +174,33 @@ export function closeCall(draft: Draft, env: Env, call: Call, scope: Scope): voi
     };
     requestApproval(draft, env, call, again, scope);
   }
-  const lasts = call.tool?.approvalMs;
-  const expires = lasts === undefined ? {} : { expiresAt: env.now + lasts };
-  record(draft, env, { type: "call.gated", callId: call.id, ...expires }, scope);
+  const { approvalMs, escalateMs } = call.tool ?? {};
+  record(
+    draft,
+    env,
+    {
+      type: "call.gated",
+      callId: call.id,
+      ...(approvalMs !== undefined && { expiresAt: env.now + approvalMs }),
+      ...(escalateMs !== undefined && { escalateAt: env.now + escalateMs }),
+    },
+    scope,
+  );
+  approveByGrant(draft, env, call.id);
+}
+
+/** A standing approval decides at once, on the record, in the name of who gave it. */
+function approveByGrant(draft: Draft, env: Env, callId: string): void {
+  const call = draft.state.calls.get(callId);
+  const grant = call && grantOf(draft.state, call.name);
+  if (!call?.approval || !grant) return;
+  const { id: approvalId, digest } = call.approval;
+  const server: Env = { ...env, actor: { principal: "server" } };
+  // Nobody's attempt does this, so that it is news to the agent.
+  const scope = { runId: call.runId };
+  const decided = { type: "call.decided", callId, approvalId, approved: true, digest } as const;
+  record(draft, server, { ...decided, automatic: true, onBehalfOf: grant.by }, scope);
+  openCall(draft, server, call, scope);
 }
 
 /** Asks for a decision upon the call's arguments as they are. */
@@ -217,14 +233,16 @@ export function requestApproval(
 
 /** The call may be executed from here on; its deadline begins. */
 export function openCall(draft: Draft, env: Env, call: Call, scope: Scope): void {
-  const lasts = call.tool?.deadlineMs;
+  const { deadlineMs, escalateMs } = call.tool ?? {};
+  const escalates = escalateMs !== undefined && call.executor === "client";
   record(
     draft,
     env,
     {
       type: "call.opened",
       callId: call.id,
-      ...(lasts !== undefined && { deadlineAt: env.now + lasts }),
+      ...(deadlineMs !== undefined && { deadlineAt: env.now + deadlineMs }),
+      ...(escalates && { escalateAt: env.now + escalateMs }),
     },
     scope,
   );

@@ -5,7 +5,8 @@ import { checkArguments, findCall, openCall, refuseMove, unknownCall } from "./c
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { passBarrier } from "./next.ts";
-import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+import { mayApprove, ruleOf } from "./rules.ts";
+import { APPLIED, record, refuse, REPEATED, type Ruling } from "./ruling.ts";
 
 /** A person's word on a gated call: it runs as it was shown, runs edited, or never runs. */
 export function decideCall(draft: Draft, command: CallDecide, env: Env): Ruling {
@@ -23,6 +24,13 @@ export function decideCall(draft: Draft, command: CallDecide, env: Env): Ruling 
       return call.approval ? staleDecision(call) : refuseMove("call_settled", call);
     default:
       return refuseMove("not_ready", call);
+  }
+  if (!mayApprove(draft.state, call.name, env.actor.principal)) {
+    return refuse(
+      "not_approver",
+      `${env.actor.principal} may not decide on calls of ${call.name}: leave it to somebody who may.`,
+      { approvers: ruleOf(draft.state, call.name)?.approvers },
+    );
   }
   const { approval } = call;
   if (!approval || !names(command, approval)) return staleDecision(call);
@@ -46,8 +54,18 @@ export function decideCall(draft: Draft, command: CallDecide, env: Env): Ruling 
     },
     scope,
   );
+  if (command.approved && command.always) {
+    record(draft, env, { type: "approval.granted", tool: call.name, callId: call.id });
+  }
   if (command.approved) openCall(draft, env, call, scope);
   passBarrier(draft, env, call.runId);
+  return APPLIED;
+}
+
+/** Takes a standing approval back; calls that it approved already are not touched. */
+export function revokeApproval(draft: Draft, tool: string, env: Env): Ruling {
+  if (!draft.state.session.grants?.some((grant) => grant.tool === tool)) return REPEATED;
+  record(draft, env, { type: "approval.revoked", tool });
   return APPLIED;
 }
 

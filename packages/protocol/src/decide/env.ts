@@ -11,6 +11,8 @@ export interface Actor {
 
 /** Everything a decision needs beside state and command, so that deciding stays free of clock, chance and I/O. */
 export interface Env {
+  /** The step an attempt's batch belongs to. */
+  readonly step?: { readonly stepId: string; readonly stepAttempt: number };
   /** Unix milliseconds, the storage's clock. */
   readonly now: number;
   readonly actor: Actor;

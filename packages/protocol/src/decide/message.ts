@@ -60,6 +60,8 @@ export function sendMessage(draft: Draft, command: MessageSend, env: Env): Rulin
       });
     }
   }
+  const steered = moves.findLast(({ move }) => move === "steer")?.run;
+  if (steered) return steer(draft, command, parentId, steered, env);
   const behind = moves.filter(({ move }) => move === "wait").map(({ run }) => run.id);
   record(draft, env, {
     type: "message.added",
@@ -78,6 +80,27 @@ export function sendMessage(draft: Draft, command: MessageSend, env: Env): Rulin
   );
   const ready = behind.length === 0 ? { wakeId: env.newId("wake") } : { behind };
   record(draft, env, { type: "run.queued", reason: "added", ...ready }, { runId });
+  return { runId };
+}
+
+/** The message is the run's to read in its next round; it stands at the tip of the path, and has no run of its own. */
+function steer(
+  draft: Draft,
+  { messageId, content, metadata }: MessageSend,
+  parentId: string | undefined,
+  { id: runId }: Run,
+  env: Env,
+): Ruling {
+  record(draft, env, {
+    type: "message.added",
+    messageId,
+    role: "user",
+    content,
+    ...(parentId !== undefined && { parentId }),
+    steers: runId,
+    ...(metadata && { metadata }),
+  });
+  record(draft, env, { type: "run.steered", messageId }, { runId });
   return { runId };
 }
 

@@ -23,7 +23,8 @@ export type Timer =
     }
   | { readonly type: "claim"; readonly callId: string; readonly claimId: string }
   | { readonly type: "approval"; readonly callId: string }
-  | { readonly type: "deadline"; readonly callId: string };
+  | { readonly type: "deadline"; readonly callId: string }
+  | { readonly type: "escalation"; readonly callId: string };
 
 /** Losses in a row after which a run is given up. */
 export const MAX_LOSSES = 3;
@@ -56,12 +57,22 @@ export function decideTimer(draft: Draft, timer: Timer, env: Env): void {
         return;
       settleCall(draft, env, call, { outcome: "expired", reason: "approval_expired" });
       break;
+    case "escalation":
+      // Once: it goes on waiting, and somebody is told that it does.
+      if (isWaiting(call) && !call.escalatedAt && isDue(call.escalateAt, env)) {
+        record(draft, env, { type: "call.escalated", callId: call.id }, { runId: call.runId });
+      }
+      return;
     case "deadline":
       if (CALL_TABLE.deadline[call.status] !== "expire" || !isDue(call.deadlineAt, env)) return;
       settleCall(draft, env, call, { outcome: "expired", reason: "deadline" });
       break;
   }
   passBarrier(draft, env, call.runId);
+}
+
+function isWaiting({ status, executor }: Call): boolean {
+  return status === "gated" || (status === "open" && executor === "client");
 }
 
 function isDue(at: number | undefined, env: Env): boolean {

@@ -4,7 +4,7 @@ import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
 import type { SessionState } from "../state.ts";
 import { dropParts, putCall, putRun, type Changes } from "./changes.ts";
-import { moment } from "./content.ts";
+import { moment, stepOf } from "./content.ts";
 
 export function reduceCall(state: SessionState, entry: Entry, changes: Changes): void {
   const { event } = entry;
@@ -43,6 +43,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
       return put({
         ...call,
         status: "gated",
+        ...(event.escalateAt !== undefined && { escalateAt: event.escalateAt }),
         ...(call.approval &&
           event.expiresAt !== undefined && {
             approval: { ...call.approval, expiresAt: event.expiresAt },
@@ -52,6 +53,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
       return put({
         ...opened(call, entry),
         ...(event.deadlineAt !== undefined && { deadlineAt: event.deadlineAt }),
+        ...(event.escalateAt !== undefined && { escalateAt: event.escalateAt }),
         history: moment(call, "opened", entry),
       });
     case "call.decided": {
@@ -69,6 +71,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
             digest: event.digest,
             ...(event.reason !== undefined && { reason: event.reason }),
             ...(event.automatic && { automatic: true }),
+            ...(event.onBehalfOf !== undefined && { onBehalfOf: event.onBehalfOf }),
             ...(event.arguments !== undefined && { edited: { from: call.arguments } }),
           },
         },
@@ -123,6 +126,8 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
             by: entry.actor,
             at: entry.at,
             ...(attempt !== undefined && { attempt }),
+            ...stepOf(entry),
+            offset: entry.offset,
             ...(event.metadata && { metadata: event.metadata }),
           },
         },
@@ -133,6 +138,23 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
       );
       return noteNews(state, call, entry, changes);
     }
+    case "call.answer_replaced":
+      return put({
+        ...call,
+        outcome: event.outcome,
+        answer: {
+          messageId: event.messageId,
+          answer: event.answer,
+          by: entry.actor,
+          at: entry.at,
+          ...(entry.attempt !== undefined && { attempt: entry.attempt }),
+          ...stepOf(entry),
+          offset: entry.offset,
+          ...(event.metadata && { metadata: event.metadata }),
+        },
+      });
+    case "call.escalated":
+      return put({ ...call, escalatedAt: entry.at });
     case "call.settled":
       settle(state, call, entry, changes, event.outcome, event.reason, event.message);
       return noteNews(state, call, entry, changes);

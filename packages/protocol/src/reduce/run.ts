@@ -1,9 +1,12 @@
 import type { Entry } from "../entry.ts";
+import type { EventOf } from "../events.ts";
+import type { Offset } from "../offset.ts";
 import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
 import type { Run } from "../run.ts";
 import { callsOf, partsOf, type Part, type SessionState } from "../state.ts";
 import { dropParts, putCall, putItem, putRun, type Changes } from "./changes.ts";
+import { stepOf } from "./content.ts";
 
 export function reduceRun(state: SessionState, entry: Entry, changes: Changes): void {
   const { event } = entry;
@@ -18,7 +21,10 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
   switch (event.type) {
     case "run.queued":
       return put({
-        ...omit(run, "wakeId"),
+        // Behind a barrier everything that was answered is read.
+        ...(event.reason === "barrier"
+          ? readBy(omit(run, "wakeId"), entry.offset)
+          : omit(run, "wakeId")),
         status: "queued",
         behind: event.behind ?? [],
         queuedAt: entry.at,
@@ -71,13 +77,14 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
           id: roundId(runId, event.round),
           runId,
           round: event.round,
+          ...stepOf(entry),
           offset: entry.offset,
           status: "open",
         },
         changes,
       );
       return put({
-        ...run,
+        ...readBy(run, entry.offset, entry.stepId),
         round: event.round,
         openRounds: [...run.openRounds, event.round],
         news: false,
@@ -98,9 +105,84 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         if (call.round === event.round) putCall(state, { ...call, withdrawn: true }, changes);
       }
       return put({ ...run, openRounds: run.openRounds.filter((it) => it !== event.round) });
+    case "step.started":
+      return put({
+        ...run,
+        steps: [
+          ...(run.steps ?? []).filter(({ id }) => id !== event.stepId),
+          { id: event.stepId, attempt: event.stepAttempt, status: "open" },
+        ],
+      });
+    case "step.ended":
+      return put({
+        ...run,
+        steps: (run.steps ?? []).map((step) =>
+          step.id === event.stepId ? { ...step, status: "ended" } : step,
+        ),
+      });
+    case "step.superseded":
+      return supersedeStep(state, run, event, changes);
+    case "run.steered":
+      return put({
+        ...run,
+        steers: [...(run.steers ?? []), { messageId: event.messageId, offset: entry.offset }],
+        news: true,
+      });
+    case "run.steer_settled":
+      if (event.consumed) {
+        putItem(
+          state,
+          {
+            kind: "steer",
+            id: `steer:${event.messageId}`,
+            runId,
+            ...(entry.round !== undefined && { round: entry.round }),
+            ...stepOf(entry),
+            offset: entry.offset,
+            messageId: event.messageId,
+          },
+          changes,
+        );
+      }
+      return put({
+        ...run,
+        steers: (run.steers ?? []).map((steer) =>
+          steer.messageId === event.messageId ? { ...steer, consumed: event.consumed } : steer,
+        ),
+      });
     default:
       return;
   }
+}
+
+/** The run after something read its history: a round of a step, or, without one, anything else. */
+function readBy<R extends Pick<Run, "reads">>(run: R, offset: Offset, stepId?: string): R {
+  const others = (run.reads ?? []).filter((read) => read.stepId !== stepId);
+  return { ...run, reads: [...others, { ...(stepId !== undefined && { stepId }), offset }] };
+}
+
+function supersedeStep(
+  state: SessionState,
+  run: Run,
+  { stepId, stepAttempt }: EventOf<"step.superseded">,
+  changes: Changes,
+): void {
+  const isWritten = (
+    row: { readonly stepId?: string; readonly stepAttempt?: number } | undefined,
+  ) => row?.stepId === stepId && row.stepAttempt === stepAttempt;
+  const open = run.openRounds.filter(
+    (round) => !isWritten(state.items.get(roundId(run.id, round))),
+  );
+  dropParts(
+    state,
+    run.id,
+    ({ kind, id }) => kind === "item" && isWritten(state.items.get(id)),
+    changes,
+  );
+  for (const call of callsOf(state, run.id)) {
+    if (isWritten(call)) putCall(state, { ...call, withdrawn: true }, changes);
+  }
+  if (open.length !== run.openRounds.length) putRun(state, { ...run, openRounds: open }, changes);
 }
 
 /**
