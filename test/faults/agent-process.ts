@@ -1,12 +1,11 @@
-import { appendFileSync } from "node:fs";
 import { executionOf, worker } from "@holdfast/sdk/agent";
 import { aiSdk } from "@holdfast/sdk/codec/ai-sdk";
 import { scriptedModel } from "@holdfast/sdk/testing";
 import { isStepCount, streamText, tool, toUIMessageStream } from "ai";
 import { z } from "zod";
 
-// An agent to be killed: `node agent-process.ts <url> <token> <name> <effects file> <pace in ms> <hangs>`.
-// Its one tool appends a line to the effects file, then answers; one that hangs never gets to the answer.
+// An agent to be killed: `node agent-process.ts <url> <token> <name> <effects url> <pace in ms> <hangs>`.
+// Its one tool has an effect on another process, then answers; one that hangs never gets to the answer.
 const [url = "", token = "", name = "", effects = "", pace = "0", hangs = ""] =
   process.argv.slice(2);
 
@@ -15,7 +14,7 @@ const effect = (hint: "safe" | "unsafe") =>
     description: `Has an effect (${hint})`,
     inputSchema: z.object({ note: z.string() }),
     async execute(_, options) {
-      appendFileSync(effects, `${executionOf(options).idempotencyKey}\n`);
+      await fetch(effects, { method: "POST", body: executionOf(options).idempotencyKey });
       if (hangs === "hangs") await new Promise(() => setInterval(() => {}, 1_000));
       return { done: true };
     },

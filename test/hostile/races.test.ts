@@ -141,7 +141,7 @@ test("a cancel and an answer: the call ends once, as the log says", async () => 
 
 test("an agent's last word and an answer: the run is queued, whichever came first", async () => {
   await using house = await openHouse();
-  for (let round = 0; round < 50; round += 1) {
+  for (let round = 0; round < 25; round += 1) {
     const runId = await house.send("go");
     const attempt = await house.attempt();
     const callId = `call-${round}`;

@@ -15,14 +15,14 @@ export interface ChosenModel {
 export function chooseModel(env: NodeJS.ProcessEnv): ChosenModel {
   const openai = env["OPENAI_API_KEY"];
   if (openai) {
-    const name = env["OPENAI_MODEL"] ?? "gpt-5-mini";
+    const name = env["OPENAI_MODEL"] || "gpt-5-mini";
     const baseURL = env["OPENAI_BASE_URL"];
     const provider = createOpenAI({ apiKey: openai, ...(baseURL && { baseURL }) });
     return { model: provider.responses(name), name: `OpenAI ${name}` };
   }
   const anthropic = env["ANTHROPIC_API_KEY"];
   if (anthropic) {
-    const name = env["ANTHROPIC_MODEL"] ?? "claude-sonnet-4-5";
+    const name = env["ANTHROPIC_MODEL"] || "claude-sonnet-4-5";
     const baseURL = env["ANTHROPIC_BASE_URL"];
     const provider = createAnthropic({ apiKey: anthropic, ...(baseURL && { baseURL }) });
     return { model: provider(name), name: `Anthropic ${name}` };

@@ -169,3 +169,8 @@ export interface CallMoment {
   readonly by: string;
   readonly at: number;
 }
+
+/** Whether somebody ever held the right to execute the call, so that it may have had its effect. */
+export function wasClaimed(call: Call): boolean {
+  return call.claim !== undefined || (call.pastClaims?.length ?? 0) > 0;
+}

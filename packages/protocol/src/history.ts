@@ -1,4 +1,4 @@
-import type { Answer, Call, SettleReason } from "./call.ts";
+import { wasClaimed, type Answer, type Call, type SettleReason } from "./call.ts";
 import type { Json } from "./json.ts";
 
 /**
@@ -101,11 +101,6 @@ function effectOf(call: Call): string {
   return wasClaimed(call)
     ? "Outcome unknown: the call was being executed and may have taken effect"
     : "Not executed";
-}
-
-/** Somebody held the right to execute it, so it may have had its effect. */
-function wasClaimed(call: Call): boolean {
-  return call.claim !== undefined || (call.pastClaims?.length ?? 0) > 0;
 }
 
 const REASONS: Partial<Record<SettleReason, string>> = {

@@ -28,7 +28,7 @@ export type {
   RunAppend,
   Verdict,
 } from "./command.ts";
-export { canonical, canonicalArguments } from "./canonical.ts";
+export { canonical } from "./canonical.ts";
 export { CALL_TABLE } from "./call-table.ts";
 export type { CallMove, CallTrigger } from "./call-table.ts";
 export { toSessionId } from "./decide/call.ts";
@@ -40,7 +40,7 @@ export type { Ruling } from "./decide/ruling.ts";
 export { createSession } from "./decide/session.ts";
 export { startRun } from "./decide/start.ts";
 export type { Start } from "./decide/start.ts";
-export { decideTimer, MAX_LOSSES } from "./decide/timer.ts";
+export { decideTimer } from "./decide/timer.ts";
 export type { Timer } from "./decide/timer.ts";
 export type { Entry, Frame, Scope } from "./entry.ts";
 export { ERROR_CODES, HoldfastError, reject } from "./errors.ts";
@@ -63,10 +63,10 @@ export type { CallResult } from "./history.ts";
 export type { EventItem, Item, RoundItem, TextItem } from "./item.ts";
 export type { Journal } from "./journal.ts";
 export type { Json, Metadata } from "./json.ts";
-export { mergeMetadata } from "./metadata.ts";
 export { parseOffset, toOffset } from "./offset.ts";
 export type { Offset } from "./offset.ts";
-export { DEFAULT_POLICY } from "./policy.ts";
+export { createPartialJson } from "./partial-json.ts";
+export type { PartialJson } from "./partial-json.ts";
 export type { Policy } from "./policy.ts";
 export type { Changes, RowKind } from "./reduce/changes.ts";
 export { appendDelta } from "./reduce/content.ts";
@@ -74,7 +74,7 @@ export { reduce, reduceAll } from "./reduce/index.ts";
 export { RUN_TABLE } from "./run-table.ts";
 export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
 export type { MessageNode, Run, RunStatus } from "./run.ts";
-export { callsOf, emptyState, fromRows, partsOf, producerKey, tipOf, toRows } from "./state.ts";
+export { callsOf, emptyState, fromRows, partsOf, producerKey, toRows } from "./state.ts";
 export type {
   Advertised,
   Part,

@@ -1,4 +1,4 @@
-import type { Metadata } from "./json.ts";
+import { isObject, type Metadata } from "./json.ts";
 
 /**
  * Adds what an event says to what a row holds: owner by owner, and within one owner's object key by key, so that
@@ -16,8 +16,4 @@ export function mergeMetadata(base: Metadata | undefined, more: Metadata): Metad
     });
   }
   return merged;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

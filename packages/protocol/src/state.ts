@@ -33,8 +33,8 @@ export interface Advertised {
 }
 
 /**
- * Everything derived from a session's log. The maps belong to whoever reduces and change in place; the rows in
- * them never do, so a reader may keep a row and compare it by identity.
+ * Everything derived from a session's log. The maps, each in log order, belong to whoever reduces and change in place;
+ * the rows in them never do, so a reader may keep a row and compare it by identity.
  */
 export interface SessionState {
   head: Offset;
@@ -118,33 +118,25 @@ export function emptyState(head: Offset, session: { id: string; createdAt: numbe
 export function fromRows(head: Offset, rows: StateRows): SessionState {
   const state = emptyState(head, rows.session);
   state.session = rows.session;
-  for (const message of rows.messages) state.messages.set(message.id, message);
-  for (const run of rows.runs) state.runs.set(run.id, run);
-  state.index.nodes.push(
-    ...[...rows.messages, ...rows.runs]
-      .sort((a, b) => compareOffsets(a.offset, b.offset))
-      .map((node) => node.id),
-  );
-  for (const id of state.index.nodes) {
-    const run = state.runs.get(id);
-    if (run && run.status !== "ended") state.index.live.add(id);
+  for (const node of inLogOrder([...rows.messages, ...rows.runs])) {
+    state.index.nodes.push(node.id);
+    if ("role" in node) {
+      state.messages.set(node.id, node);
+    } else {
+      state.runs.set(node.id, node);
+      if (node.status !== "ended") state.index.live.add(node.id);
+    }
   }
-  for (const item of rows.items) state.items.set(item.id, item);
-  for (const call of rows.calls) state.calls.set(call.id, call);
-  const parts = [
-    ...rows.items.map((item) => ({
-      runId: item.runId,
-      part: { kind: "item", id: item.id, offset: item.offset } as const,
-    })),
-    ...rows.calls.map((call) => ({
-      runId: call.runId,
-      part: { kind: "call", id: call.id, offset: call.offset } as const,
-    })),
-  ].sort((a, b) => compareOffsets(a.part.offset, b.part.offset));
-  for (const { runId, part } of parts) {
-    addPart(state, runId, part);
-    const call = part.kind === "call" ? state.calls.get(part.id) : undefined;
-    if (call) addAlias(state, call);
+  for (const row of inLogOrder([...rows.items, ...rows.calls])) {
+    const { id, offset } = row;
+    if ("kind" in row) {
+      state.items.set(id, row);
+      addPart(state, row.runId, { kind: "item", id, offset });
+    } else {
+      state.calls.set(id, row);
+      addPart(state, row.runId, { kind: "call", id, offset });
+      addAlias(state, row);
+    }
   }
   return state;
 }
@@ -193,6 +185,6 @@ export function tipOf(state: SessionState): string | undefined {
   return state.index.nodes.at(-1);
 }
 
-function compareOffsets(a: Offset, b: Offset): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function inLogOrder<T extends { readonly offset: Offset }>(rows: T[]): T[] {
+  return rows.sort((a, b) => (a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : 0));
 }

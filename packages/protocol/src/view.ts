@@ -3,6 +3,7 @@ import type { Item } from "./item.ts";
 import { changedSince, markOf } from "./journal.ts";
 import type { MessageNode, Run } from "./run.ts";
 import { tipOf, type SessionState } from "./state.ts";
+import { pathTo } from "./tree.ts";
 
 /** One piece of a run as it is shown: text, reasoning, a kept event, the beginning of a round, or a call. */
 export type ViewPart = Item | Call;
@@ -58,7 +59,9 @@ export function viewOf(
   const changed = cache.state === state ? changedSince(journal, cache.mark) : undefined;
   let nodes: ViewNode[] | undefined;
   if (changed === undefined || !extendsPath(state, cache)) {
-    nodes = pathOf(state).map((id) => nodeOf(state, id, knownNode(cache, id)));
+    const tip = tipOf(state);
+    const path = tip === undefined ? [] : pathTo(state, tip);
+    nodes = path.map((id) => nodeOf(state, id, knownNode(cache, id)));
     cache.places.clear();
     nodes.forEach((node, at) => cache.places.set(node.id, at));
     if (cache.nodes.length === nodes.length && nodes.every((node, at) => node === cache.nodes[at]))
@@ -93,18 +96,6 @@ function extendsPath(state: SessionState, cache: ViewCache): boolean {
     tip = id;
   }
   return true;
-}
-
-function pathOf(state: SessionState): string[] {
-  const path: string[] = [];
-  const onPath = new Set<string>();
-  let id = tipOf(state);
-  while (id !== undefined && !onPath.has(id) && (state.messages.has(id) || state.runs.has(id))) {
-    path.push(id);
-    onPath.add(id);
-    id = parentOf(state, id);
-  }
-  return path.reverse();
 }
 
 function parentOf(state: SessionState, id: string): string | undefined {

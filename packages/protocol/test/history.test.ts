@@ -1,5 +1,6 @@
-import { argumentsForModel, mergeMetadata, pathTo, resultOf, type Call } from "@holdfast/protocol";
+import { argumentsForModel, pathTo, resultOf, type Call } from "@holdfast/protocol";
 import { describe, expect, test } from "vitest";
+import { mergeMetadata } from "../src/metadata.ts";
 import { openDesk } from "./support/desk.ts";
 
 const base: Call = {

@@ -7,10 +7,10 @@ import { expect, it } from "vitest";
 it("pins the names that @holdfast/protocol exports", () => {
   expect(Object.keys(protocol).toSorted().join(" ")).toBe(
     [
-      "CALL_TABLE COMMAND_TYPES DEFAULT_POLICY ERROR_CODES HoldfastError MAX_LOSSES RUN_TABLE",
-      "appendDelta argumentsForModel callsOf canonical canonicalArguments createDraft createSession",
-      "createViewCache decide decideTimer emptyState fromRows isCall mergeMetadata parseOffset partsOf",
-      "pathTo producerKey reduce reduceAll reject resultOf startRun tipOf toOffset toRows toSessionId",
+      "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE",
+      "appendDelta argumentsForModel callsOf canonical createDraft createPartialJson createSession",
+      "createViewCache decide decideTimer emptyState fromRows isCall parseOffset partsOf",
+      "pathTo producerKey reduce reduceAll reject resultOf startRun toOffset toRows toSessionId",
       "viewOf waitingFor waitingOf",
     ].join(" "),
   );

@@ -1,5 +1,5 @@
 import { CALL_TABLE } from "../call-table.ts";
-import type { Call } from "../call.ts";
+import { wasClaimed, type Call } from "../call.ts";
 import { RUN_TABLE } from "../run-table.ts";
 import type { Run } from "../run.ts";
 import { callsOf } from "../state.ts";
@@ -27,7 +27,7 @@ export type Timer =
   | { readonly type: "escalation"; readonly callId: string };
 
 /** Losses in a row after which a run is given up. */
-export const MAX_LOSSES = 3;
+const MAX_LOSSES = 3;
 
 /** Lets time act, once: a timer whose reason is gone, or that is not due yet, changes nothing. */
 export function decideTimer(draft: Draft, timer: Timer, env: Env): void {
@@ -122,10 +122,6 @@ function loseAttempt(draft: Draft, env: Env, run: Run, reason: string): void {
   closeItems(draft, env, run.id, scope);
   for (const call of callsOf(draft.state, run.id)) loseCall(draft, env, call);
   next(draft, env, run.id, "lost");
-}
-
-function wasClaimed(call: Call): boolean {
-  return call.claim !== undefined || (call.pastClaims?.length ?? 0) > 0;
 }
 
 function loseCall(draft: Draft, env: Env, call: Call): void {

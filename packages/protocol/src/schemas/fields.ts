@@ -1,6 +1,6 @@
 import { ContentPartSchema } from "@ag-ui/core/schemas";
 import { z } from "zod";
-import type { Json, Metadata } from "../json.ts";
+import { isObject, type Json, type Metadata } from "../json.ts";
 
 /** The longest id anything may have. */
 export const MAX_ID = 256;
@@ -12,9 +12,7 @@ export function isId(value: unknown): value is string {
   );
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export { isObject };
 
 export const id = z.custom<string>(isId, {
   error: `must be a non-empty string of at most ${MAX_ID} characters`,

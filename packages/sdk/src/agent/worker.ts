@@ -194,10 +194,16 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     await running.catch(() => {});
   }
 
-  const stopped = running.finally(async () => {
-    await Promise.allSettled(attempts.values());
-    options.signal?.removeEventListener("abort", stopAtOnce);
-  });
+  async function untilStopped(): Promise<void> {
+    try {
+      await running;
+    } finally {
+      await Promise.allSettled(attempts.values());
+      options.signal?.removeEventListener("abort", stopAtOnce);
+    }
+  }
+
+  const stopped = untilStopped();
   stopped.catch(() => {}); // `onError` heard it
   return {
     name,

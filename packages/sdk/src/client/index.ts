@@ -11,8 +11,6 @@ export { createClient } from "./create-client.ts";
 export type { Client, ClientOptions, OpenOptions } from "./create-client.ts";
 export { nextFrame } from "./notifier.ts";
 export type { Schedule } from "./notifier.ts";
-export { createPartialJson } from "./partial-json.ts";
-export type { PartialJson } from "./partial-json.ts";
 export type { CreateOptions, Session } from "./session.ts";
 export type { SessionStatus } from "./status.ts";
 export { follow, createTransport } from "../wire/index.ts";

@@ -1,5 +1,10 @@
-import type { Call, Entry, Json } from "@holdfast/protocol";
-import { createPartialJson, type PartialJson } from "./partial-json.ts";
+import {
+  createPartialJson,
+  type Call,
+  type Entry,
+  type Json,
+  type PartialJson,
+} from "@holdfast/protocol";
 
 /** Readings of calls' arguments while they arrive, for one session. Only calls that are asked about are parsed. */
 export interface PartialArguments {

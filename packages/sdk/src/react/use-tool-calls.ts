@@ -28,15 +28,13 @@ export function selectCalls(
   let revision = -1;
   let calls: readonly Call[] = [];
   const filtered = sameList(({ state: { calls: all } }) =>
-    [...all.values()]
-      .filter(
-        (call) =>
-          !call.withdrawn &&
-          call.outcome !== "superseded" &&
-          (names?.includes(call.name) ?? true) &&
-          (statuses?.includes(call.status) ?? true),
-      )
-      .sort((a, b) => (a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : 0)),
+    [...all.values()].filter(
+      (call) =>
+        !call.withdrawn &&
+        call.outcome !== "superseded" &&
+        (names?.includes(call.name) ?? true) &&
+        (statuses?.includes(call.status) ?? true),
+    ),
   );
   return (session) => {
     if (state === session.state && revision === state.index.callRevision) return calls;

@@ -67,8 +67,13 @@ test("a client's tool suspends the run until somebody answers it", async () => {
     inputSchema: z.object({}),
     outputSchema: z.object({ place: z.string() }),
   });
+  const given: string[][][] = [];
   await using agent = await startAgent(lab, {
     tools: { location },
+    onRun(run) {
+      const some = [run.calls(), run.calls({ state: "settled" }), run.calls({ state: ["open"] })];
+      given.push(some.map((calls) => calls.map(({ id }) => id)));
+    },
     respond: (prompt) =>
       lastOf(prompt).role === "tool"
         ? [{ type: "text", text: `Got ${lastOf(prompt).text}` }]
@@ -91,6 +96,10 @@ test("a client's tool suspends the run until somebody answers it", async () => {
   const { run, text } = await lab.until(session, ended(runId));
   expect(run).toMatchObject({ outcome: "complete", attempt: 2 });
   expect(text).toContain('"place":"Bern"');
+  expect(given).toEqual([
+    [[], [], []],
+    [["c1"], ["c1"], []],
+  ]);
   expect(agent.refused).toEqual([]);
 });
 

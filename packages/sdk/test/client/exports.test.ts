@@ -6,7 +6,6 @@ import * as react from "../../src/react/index.ts";
 it("@holdfast/sdk/client exports what is meant to be used", () => {
   expect(Object.keys(client).sort()).toEqual([
     "createClient",
-    "createPartialJson",
     "createTransport",
     "follow",
     "nextFrame",

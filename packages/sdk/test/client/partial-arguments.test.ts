@@ -1,8 +1,7 @@
-import type { Call, Entry, Event } from "@holdfast/protocol";
+import { createPartialJson, type Call, type Entry, type Event } from "@holdfast/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createPartialArguments } from "../../src/client/partial-arguments.ts";
-import { createPartialJson } from "../../src/client/partial-json.ts";
 
 describe("partial arguments of a session's calls", () => {
   it("reads the same from deltas, whenever it is asked, as from the whole text (property)", () => {

@@ -6,7 +6,7 @@ import { run } from "./run.ts";
 /** `holdfast dev`: one machine, one person, names without passwords. */
 export async function dev(args: readonly string[]): Promise<void> {
   const { data, port, ...options } = readFlags(args);
-  const storage = await openSqlite({ directory: data });
+  await using storage = await openSqlite({ directory: data });
   const secret = await devSecret(data);
   await run({ ...options, storage, secret, dev: true }, { port, hostname: "127.0.0.1" });
 }

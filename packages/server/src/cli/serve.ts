@@ -10,6 +10,6 @@ export async function serve(args: readonly string[]): Promise<void> {
     throw new Error("HOLDFAST_SECRET is not set: without it anybody could act as anyone.");
   }
   const secret = new TextEncoder().encode(text);
-  const storage = await openSqlite({ directory: data });
+  await using storage = await openSqlite({ directory: data });
   await run({ ...options, storage, secret, dev: false }, { port, hostname });
 }

@@ -1,10 +1,13 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openSqlite } from "../../src/storage/sqlite/open.ts";
+import { hashFiles } from "../storage/directory.ts";
 import { until } from "../support/clock.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
@@ -70,6 +73,25 @@ test("a directory in use is refused in one line", async () => {
   const second = dev();
   expect(await second.ended).toEqual([1, null]);
   expect(second.output).toMatch(/^holdfast: .* is in use by another .*\n$/);
+});
+
+test.each([
+  ["of another version", "holdfast.db", "\0\0\0\t", 60, /has format 9; .* Run the version that/],
+  ["that is damaged", "holdfast.db", "nonsense", 0, /is damaged: .* Restore it/],
+  ["whose secret is damaged", "dev-secret", "short", 0, /dev-secret is damaged: delete it/],
+] as const)("a directory %s is refused in one line, and left as it was", async (...given) => {
+  const [, file, text, position, words] = given;
+  await (await openSqlite({ directory }))[Symbol.asyncDispose]();
+  const path = join(directory, file);
+  const target = openSync(path, file === "dev-secret" ? "w" : "r+");
+  writeSync(target, text, position);
+  closeSync(target);
+  const before = hashFiles(directory);
+  const run = dev();
+  expect(await run.ended).toEqual([1, null]);
+  expect(run.output).toMatch(/^holdfast: .*\n$/);
+  expect(run.output).toMatch(words);
+  expect(hashFiles(directory)).toEqual(before);
 });
 
 test("holdfast serve needs a secret, and then gives no development tokens", async () => {

@@ -1,5 +1,4 @@
-import type { Call } from "@holdfast/protocol";
-import { parsePartialJson } from "./partial-json.ts";
+import { createPartialJson, type Call } from "@holdfast/protocol";
 
 /**
  * How a call's final input is read from its argument text where that does not follow from the text alone:
@@ -21,10 +20,13 @@ export function inputOfText(call: ArgumentText, kind?: InputKind): unknown {
   }
 }
 
-/** The input of a call whose arguments still arrive: as much of it as can be read. */
+/** The input of a call whose arguments still arrive: as much of it as can be read; nothing of what is no JSON. */
 export function partialInput(call: ArgumentText): unknown {
   if (call.arguments === "") return undefined;
-  return call.argumentsEncoding === "text" ? call.arguments : parsePartialJson(call.arguments);
+  if (call.argumentsEncoding === "text") return call.arguments;
+  const parser = createPartialJson();
+  parser.feed(call.arguments);
+  return parser.status === "invalid" ? undefined : parser.value;
 }
 
 /** What the argument text must become so that `inputOfText` gives `input`, and how to read it. */

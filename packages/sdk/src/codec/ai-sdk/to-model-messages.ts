@@ -88,7 +88,7 @@ function exportCall(call: Call, forRun: string): ToolPart | undefined {
   const part = toolPart(call);
   const result = resultOf(call, { forRun });
   if (!part || result.kind === "withdrawn") return undefined;
-  const input = isObject(part.input) ? part.input : argumentsForModel(call);
+  const input = recordOf(part.input) ?? argumentsForModel(call);
   switch (result.kind) {
     case "answer":
       return { ...part, input };
@@ -109,10 +109,6 @@ function deniedInWords({ approval, providerExecuted }: ToolPart, reason: string 
   if (!approval || providerExecuted) return {};
   const words = "Not executed: the user denied this call";
   return { approval: { ...approval, reason: reason ? `${words}: ${reason}` : `${words}.` } };
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The part as a failed call that says why. */

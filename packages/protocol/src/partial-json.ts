@@ -1,4 +1,4 @@
-import type { Json } from "@holdfast/protocol";
+import type { Json } from "./json.ts";
 
 /**
  * Reads JSON text as it grows: each character is looked at once, whatever the size of the pieces (SPEC 4.3). After any
@@ -193,7 +193,7 @@ export function createPartialJson(): PartialJson {
         if (!open) break;
         inner = withLast(open, inner);
       }
-      return stack.length > 0 ? inner : (inner ?? root);
+      return inner === undefined && stack.length === 0 ? root : inner;
     },
     get status() {
       if (invalid) return "invalid";

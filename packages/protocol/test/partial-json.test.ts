@@ -1,7 +1,7 @@
 import { parsePartialJson } from "ai";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createPartialJson } from "../../src/client/partial-json.ts";
+import { createPartialJson } from "../src/partial-json.ts";
 
 describe("partial JSON", () => {
   it.each([
@@ -16,6 +16,7 @@ describe("partial JSON", () => {
     ['{"a":"x\\u00e9\\n"', { a: "xé\n" }],
     ['{"a":t', { a: true }],
     ['{"a":nul', { a: null }],
+    ["nu", null],
     ['{"a":-', {}],
     ['{"a":-1', { a: -1 }],
     ['{"a":1.', { a: 1 }],
