@@ -19,11 +19,14 @@ type StepCommand<T extends string> = Extract<CommandBody, { type: T }>;
  * answered or read any of it.
  */
 export function startStep(draft: Draft, command: StepCommand<"step.start">, env: Env): Ruling {
-  const fenced = fence(draft.state, command, "append", env);
-  if (!("run" in fenced)) return fenced;
-  const { run } = fenced;
   const { runId, attempt, producer, seq, stepId } = command;
-  const known = run.steps?.find(({ id }) => id === stepId);
+  const fenced = fence(draft.state, command, "append", env);
+  const known = draft.state.runs.get(runId)?.steps?.find(({ id }) => id === stepId);
+  if (!("run" in fenced)) {
+    // A repeat learns again which attempt of the step it began.
+    return fenced.error || !known ? fenced : { ...fenced, stepAttempt: known.attempt };
+  }
+  const { run } = fenced;
   const refused = known && refuseRestart(draft, run, known);
   if (refused) return refused;
   draft.note({ runId, attempt, producer, seq });
