@@ -28,6 +28,7 @@ export type SettleReason =
   | "approval_expired"
   | "superseded_by_new_message"
   | "round_superseded"
+  | "step_superseded"
   | "cancelled"
   | "run_cancelled"
   | "run_replaced"
@@ -84,6 +85,10 @@ export interface Call {
   readonly openedIn?: number;
   /** Unix milliseconds. */
   readonly deadlineAt?: number;
+  /** When it is to be escalated if it still waits. Unix milliseconds. */
+  readonly escalateAt?: number;
+  /** When it was found to wait too long for a person. Unix milliseconds. */
+  readonly escalatedAt?: number;
   readonly progress?: Json;
   readonly outcome?: CallOutcome;
   readonly reason?: SettleReason;
@@ -119,6 +124,8 @@ export interface Decision {
   readonly digest: string;
   readonly reason?: string;
   readonly automatic?: boolean;
+  /** Of an automatic one: whose word it rests on. */
+  readonly onBehalfOf?: string;
   /** The arguments as proposed, where the decision replaced them. */
   readonly edited?: { readonly from: string };
 }
@@ -139,6 +146,10 @@ export interface CallAnswer {
   readonly by: string;
   readonly at: number;
   readonly attempt?: number;
+  readonly stepId?: string;
+  readonly stepAttempt?: number;
+  /** Where it was given. */
+  readonly offset: Offset;
   readonly metadata?: Metadata;
 }
 

@@ -18,6 +18,8 @@ export type ClientCommand =
   | { readonly type: "tools.advertise"; readonly tools: readonly ToolDeclaration[] }
   | { readonly type: "policy.set"; readonly policy: Partial<Policy> }
   | CallDecide
+  /** Takes an `always` back: the tool asks again. */
+  | { readonly type: "approval.revoke"; readonly tool: string }
   | { readonly type: "call.cancel"; readonly callId: string; readonly reason?: string }
   | CallCommand;
 
@@ -52,6 +54,8 @@ export interface CallDecide {
   readonly reason?: string;
   /** Edit-then-approve: the arguments to run with instead. */
   readonly arguments?: string;
+  /** Approve this tool for the rest of the session too. */
+  readonly always?: boolean;
 }
 
 export interface CallProgress {
@@ -80,7 +84,11 @@ export type AgentCommand =
   | RunAppend
   | { readonly type: "run.heartbeat"; readonly runId: string; readonly attempt: number }
   | (Fence & { readonly type: "run.finish" })
-  | (Fence & { readonly type: "run.fail"; readonly error: RunFailure });
+  | (Fence & { readonly type: "run.fail"; readonly error: RunFailure })
+  /** Opens a step, or starts it again: what its last attempt wrote leaves the history. `step_settled` once others used it. */
+  | (Fence & { readonly type: "step.start"; readonly stepId: string })
+  /** Ends the step the batch belongs to. */
+  | (Fence & { readonly type: "step.end"; readonly stepId: string; readonly stepAttempt: number });
 
 /**
  * Says whether an append is still allowed (SPEC 5.2). `seq` counts one producer's batches in an attempt from 1;
@@ -91,6 +99,9 @@ export interface Fence {
   readonly attempt: number;
   readonly producer: string;
   readonly seq: number;
+  /** The step the batch belongs to, with the attempt that `step.start` gave; an older one is `attempt_fenced`. */
+  readonly stepId?: string;
+  readonly stepAttempt?: number;
 }
 
 /** Items in order; one that is refused is skipped and named in the verdict, the others stand. */
@@ -141,6 +152,10 @@ export interface Verdict {
   /** What the command made: the run of a message, the claim of a call. */
   readonly runId?: string;
   readonly claimId?: string;
+  /** The session's id for the call that was claimed. */
+  readonly callId?: string;
+  /** The attempt of the step that was started. */
+  readonly stepAttempt?: number;
 }
 
 /** Every command's type, for edges that must tell an unknown one from a malformed one. */
@@ -150,6 +165,7 @@ export const COMMAND_TYPES = [
   "tools.advertise",
   "policy.set",
   "call.decide",
+  "approval.revoke",
   "call.cancel",
   "call.claim",
   "call.renew",
@@ -160,4 +176,6 @@ export const COMMAND_TYPES = [
   "run.heartbeat",
   "run.finish",
   "run.fail",
+  "step.start",
+  "step.end",
 ] as const satisfies readonly CommandBody["type"][];

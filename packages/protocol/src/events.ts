@@ -63,6 +63,8 @@ export type RunEvent =
       role: "user";
       content: MessageContent;
       parentId?: string;
+      /** The active run it steers; then no run of its own answers it. */
+      steers?: string;
       metadata?: Metadata;
     }
   | { type: "run.added"; parentId?: string; agent: string }
@@ -87,7 +89,19 @@ export type RunEvent =
   | { type: "attempt.lost"; reason: string }
   | { type: "round.opened"; round: number }
   | { type: "round.closed"; round: number }
-  | { type: "round.superseded"; round: number; reason: string };
+  | { type: "round.superseded"; round: number; reason: string }
+  | {
+      type: "step.started";
+      stepId: string;
+      stepAttempt: number;
+      /** The batch it came with. */
+      producer?: string;
+      seq?: number;
+    }
+  | { type: "step.ended"; stepId: string; stepAttempt: number }
+  | { type: "step.superseded"; stepId: string; stepAttempt: number }
+  | { type: "run.steered"; messageId: string }
+  | { type: "run.steer_settled"; messageId: string; consumed: boolean };
 
 export type RunOutcome = "complete" | "cancelled" | "error";
 
@@ -113,8 +127,8 @@ export type CallEvent =
       signed?: boolean;
       metadata?: Metadata;
     }
-  | { type: "call.gated"; callId: string; expiresAt?: number }
-  | { type: "call.opened"; callId: string; deadlineAt?: number }
+  | { type: "call.gated"; callId: string; expiresAt?: number; escalateAt?: number }
+  | { type: "call.opened"; callId: string; deadlineAt?: number; escalateAt?: number }
   | {
       type: "call.decided";
       callId: string;
@@ -123,6 +137,8 @@ export type CallEvent =
       digest: string;
       reason?: string;
       automatic?: boolean;
+      /** Of an automatic one: whose word it rests on. */
+      onBehalfOf?: string;
       arguments?: string;
     }
   | { type: "call.claimed"; callId: string; claimId: string; implicit?: boolean; forced?: boolean }
@@ -145,6 +161,16 @@ export type CallEvent =
       metadata?: Metadata;
     }
   | {
+      type: "call.answer_replaced";
+      callId: string;
+      messageId: string;
+      outcome: "ok" | "error";
+      answer: Answer;
+      reason?: SettleReason;
+      metadata?: Metadata;
+    }
+  | { type: "call.escalated"; callId: string }
+  | {
       type: "call.settled";
       callId: string;
       outcome: Exclude<CallOutcome, "ok" | "denied">;
@@ -162,6 +188,8 @@ export type SessionEvent =
   | { type: "session.created"; agent: string; metadata?: Metadata }
   | { type: "policy.set"; policy: Policy }
   | { type: "tools.advertised"; tools: ToolDeclaration[] }
+  | { type: "approval.granted"; tool: string; callId: string }
+  | { type: "approval.revoked"; tool: string }
   | RunEvent
   | CallEvent;
 

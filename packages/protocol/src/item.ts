@@ -1,11 +1,14 @@
 import type { ContentEvent } from "./events.ts";
 import type { Metadata } from "./json.ts";
 import type { Offset } from "./offset.ts";
+import type { MessageNode } from "./run.ts";
 
 interface ItemBase {
   readonly id: string;
   readonly runId: string;
   readonly round?: number;
+  readonly stepId?: string;
+  readonly stepAttempt?: number;
   /** Where it opened. Orders it among its run's items and calls. */
   readonly offset: Offset;
 }
@@ -33,5 +36,11 @@ export interface EventItem extends ItemBase {
   readonly event: ContentEvent;
 }
 
+/** Where a message that steers the run was read. */
+export interface SteerItem extends ItemBase {
+  readonly kind: "steer";
+  readonly message: MessageNode;
+}
+
 /** What a run's content consists of beside its calls. */
-export type Item = TextItem | RoundItem | EventItem;
+export type Item = TextItem | RoundItem | EventItem | SteerItem;

@@ -19,6 +19,7 @@ export type RunMove =
   | "queue"
   | "cancel"
   | "abandon"
+  | "steer"
   | "wait"
   | "free";
 
@@ -35,6 +36,7 @@ export type RunTrigger =
   | "message:refuse"
   | "message:replace"
   | "message:concurrent"
+  | "message:steer"
   | "pending:queue"
   | "pending:refuse"
   | "pending:abandon";
@@ -68,6 +70,7 @@ export const RUN_TABLE: Readonly<Record<RunTrigger, Row>> = {
   "message:refuse": row("run_active", "run_active", "run_active", "keep", "free"),
   "message:replace": row("cancel", "cancel", "cancel", "keep", "free"),
   "message:concurrent": row("free", "free", "free", "keep", "free"),
+  "message:steer": row("wait", "wait", "steer", "keep", "free"),
   "pending:queue": row("keep", "keep", "keep", "wait", "free"),
   "pending:refuse": row("keep", "keep", "keep", "calls_pending", "free"),
   "pending:abandon": row("keep", "keep", "keep", "abandon", "free"),

@@ -41,11 +41,40 @@ export interface Run {
   /** The number of its latest round; 0 before the first. */
   readonly round: number;
   readonly openRounds: readonly number[];
+  readonly steps?: readonly Step[];
+  /** Where its history was last read, by what: a step's rounds are its own, everything else counts for all. */
+  readonly reads?: readonly { readonly stepId?: string; readonly offset: Offset }[];
+  /** Messages sent to it while it was active, oldest first. */
+  readonly steers?: readonly Steer[];
   readonly metadata?: Metadata;
+}
+
+/** A durable retry unit inside a run (SPEC 5.7). Starting it again takes back what its last attempt wrote. */
+export interface Step {
+  readonly id: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly status: "open" | "ended";
+  /** The batch that began it, by which its repeat is known. */
+  readonly startedBy?: {
+    readonly attempt: number;
+    readonly producer: string;
+    readonly seq: number;
+  };
+}
+
+/** A message that an active run is to take up in its next round. */
+export interface Steer {
+  readonly messageId: string;
+  readonly offset: Offset;
+  /** Absent while it waits. False: the run ended, or its attempt finished, without having read it. */
+  readonly consumed?: boolean;
 }
 
 /** A user's message. */
 export interface MessageNode {
+  /** The run it steers, where it is no input of its own. */
+  readonly steers?: string;
   readonly id: string;
   readonly role: "user";
   readonly content: MessageContent;

@@ -16,6 +16,14 @@ export interface SessionRow {
   readonly metadata?: Metadata;
   /** Tools that clients execute, newest advertisement of a name last. */
   readonly advertised: readonly Advertised[];
+  /** Tools that somebody let run without being asked again in this session. */
+  readonly grants?: readonly Grant[];
+}
+
+export interface Grant {
+  readonly tool: string;
+  readonly by: string;
+  readonly at: number;
 }
 
 export interface Advertised {

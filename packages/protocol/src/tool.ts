@@ -17,5 +17,9 @@ export interface ToolDeclaration {
   readonly deadlineMs?: number;
   /** Milliseconds from `gated` until the approval expires. Absent: none. */
   readonly approvalMs?: number;
+  /** Milliseconds that a call may wait for a person before it is escalated, once. Absent: never. */
+  readonly escalateMs?: number;
+  /** JSON Schema of a client's answer. Absent: not validated. */
+  readonly result?: Record<string, unknown>;
   readonly metadata?: Metadata;
 }

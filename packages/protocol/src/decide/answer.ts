@@ -7,7 +7,6 @@ import {
   findCall,
   heldBefore,
   isExecutor,
-  needsDecision,
   notExecutor,
   refuseFenced,
   refuseMove,
@@ -18,7 +17,9 @@ import { claimHeld, claimLost, holds, scopeOf } from "./claim.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { passBarrier } from "./next.ts";
+import { needsDecision } from "./rules.ts";
 import { APPLIED, record, refuse, REPEATED, type Ruling } from "./ruling.ts";
+import { isConsumed } from "./withdraw.ts";
 
 /** Settles a call by its executor's word. First valid wins; every later one learns who won. */
 export function answerCall(draft: Draft, command: CallAnswerCommand, env: Env): Ruling {
@@ -36,7 +37,7 @@ export function answerCall(draft: Draft, command: CallAnswerCommand, env: Env): 
     case "answer":
       return settle(draft, call, command, env);
     case "answer_ungated":
-      return needsDecision(call)
+      return needsDecision(draft.state, call, env)
         ? refuseMove("approval_required", call)
         : settle(draft, call, command, env);
     case "answer_observed":
@@ -45,14 +46,17 @@ export function answerCall(draft: Draft, command: CallAnswerCommand, env: Env): 
         call,
         command,
         env,
-        needsDecision(call) ? "executed_without_approval" : undefined,
+        needsDecision(draft.state, call, env) ? "executed_without_approval" : undefined,
       );
     case "answer_unapproved":
       return settle(draft, call, command, env, "executed_without_approval");
     case "answer_held":
       return held || call.claim?.implicit ? settle(draft, call, command, env) : claimHeld(call);
     case "answered":
-      return isEcho(call, command, side) ? REPEATED : alreadySettled(call);
+      if (isEcho(call, command, side)) return REPEATED;
+      return isReplaceable(draft, call, env)
+        ? replace(draft, call, command, env)
+        : alreadySettled(call);
     case "approval_required":
       return refuseMove("approval_required", call);
     default:
@@ -67,6 +71,8 @@ function settle(
   env: Env,
   unapproved?: SettleReason,
 ): Ruling {
+  const invalid = refuseResult(call, command, env);
+  if (invalid) return invalid;
   const reason = unapproved ?? (command.declined ? "declined" : undefined);
   record(
     draft,
@@ -83,6 +89,55 @@ function settle(
     scopeOf(call, env),
   );
   passBarrier(draft, env, call.runId);
+  return APPLIED;
+}
+
+/** A client's result that its tool's schema does not take leaves the call as it was. */
+function refuseResult(
+  call: Call,
+  { answer, outcome }: CallAnswerCommand,
+  env: Env,
+): Ruling | undefined {
+  const { result: parameters } = call.tool ?? {};
+  if (!parameters || call.executor !== "client" || outcome !== "ok") return undefined;
+  const invalid =
+    answer.type === "json"
+      ? env.validate({ name: call.name, parameters }, answer.value)
+      : { message: `The result is ${answer.type}, and its schema takes JSON.` };
+  if (!invalid) return undefined;
+  return refuse("invalid_result", `${invalid.message} The call still waits for its answer.`, {
+    paths: invalid.paths,
+  });
+}
+
+/** A newer attempt of the step that answered may answer anew, until somebody read what stands. */
+function isReplaceable(draft: Draft, call: Call, { step }: Env): boolean {
+  const { answer, runId, reason, withdrawn } = call;
+  const run = draft.state.runs.get(runId);
+  if (!run || !step || answer?.stepId !== step.stepId) return false;
+  // What ran without its approval stays on the record as that.
+  if (withdrawn || reason === "executed_without_approval") return false;
+  return (answer.stepAttempt ?? 0) < step.stepAttempt && !isConsumed(run, answer);
+}
+
+function replace(draft: Draft, call: Call, command: CallAnswerCommand, env: Env): Ruling {
+  const { answer, metadata, declined } = command;
+  const outcome = declined ? "error" : command.outcome;
+  const messageId = call.answer?.messageId ?? env.newId("message");
+  record(
+    draft,
+    env,
+    {
+      type: "call.answer_replaced",
+      callId: call.id,
+      messageId,
+      outcome,
+      answer,
+      ...(declined && { reason: "declined" }),
+      ...(metadata && { metadata }),
+    },
+    scopeOf(call, env),
+  );
   return APPLIED;
 }
 

@@ -9,7 +9,6 @@ import type { Run } from "../run.ts";
 import {
   checkArguments,
   findCall,
-  needsDecision,
   refuseMove,
   replayOf,
   requestApproval,
@@ -17,9 +16,11 @@ import {
   toSessionId,
   unknownCall,
 } from "./call.ts";
+import { breach, repeatsTooOften } from "./budget.ts";
 import { isRoundOpen, releaseClaim } from "./release.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
+import { needsDecision } from "./rules.ts";
 import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
 
 type Item<T extends AgentItem["type"]> = Extract<AgentItem, { type: T }>;
@@ -47,6 +48,8 @@ export function startCall(
   const same =
     known.runId === run.id &&
     known.round === scope.round &&
+    known.stepId === scope.stepId &&
+    known.stepAttempt === scope.stepAttempt &&
     known.name === item.toolCallName &&
     known.subagentRunId === item.subagentRunId;
   if (same && (move === "reopen" || (move === "reopen_implicit" && known.claim?.implicit))) {
@@ -111,10 +114,15 @@ function endCall(draft: Draft, env: Env, run: Run, callId: string, scope: Scope)
       scope,
     );
   }
+  if (repeatsTooOften(draft, call)) {
+    const { repeats } = draft.state.session.policy.budget;
+    breach(draft, env, run, `more than ${repeats} calls of ${call.name} with the same arguments`);
+    return;
+  }
   const invalid = refusedArguments(call, env);
   if (invalid) record(draft, env, { type: "call.invalid", callId, error: invalid }, scope);
   // A call that waits for a decision is nobody's to execute yet.
-  if (!run.claims && call.executor !== "client" && !needsDecision(call)) {
+  if (!run.claims && call.executor !== "client" && !needsDecision(draft.state, call, env)) {
     record(
       draft,
       env,

@@ -13,9 +13,11 @@ import { toSessionId } from "./call.ts";
 import { progressCall } from "./claim.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
-import { fence } from "./fence.ts";
-import { refuseWithdraw, closeRound, supersedeRound } from "./round.ts";
+import { fence, runEnded } from "./fence.ts";
+import { closeRound, openRound, openRoundOf, supersedeRound } from "./round.ts";
+import { refuseWithdraw } from "./withdraw.ts";
 import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+import { callsOf } from "../state.ts";
 
 type Skipped = NonNullable<Verdict["skipped"]>[number];
 
@@ -26,12 +28,16 @@ type Skipped = NonNullable<Verdict["skipped"]>[number];
 export function append(draft: Draft, command: RunAppend, env: Env): Ruling {
   const fenced = fence(draft.state, command, "append", env);
   if (!("run" in fenced)) return fenced;
-  const { runId, attempt, producer, seq, items } = command;
+  const { runId, attempt, producer, seq, items, stepId, stepAttempt } = command;
   draft.note({ runId, attempt, producer, seq });
+  const step =
+    stepId !== undefined && stepAttempt !== undefined ? { stepId, stepAttempt } : undefined;
+  const actor = step ? { ...env, step } : env;
+  const scope = { runId, attempt, ...step };
   let skipped: Skipped[] | undefined;
   for (let index = 0; index < items.length; index++) {
     const item = items[index];
-    const error = item && appendItem(draft, env, item, { runId, attempt }).error;
+    const error = item && appendItem(draft, actor, item, scope).error;
     if (error) (skipped ??= []).push({ index, error });
   }
   return skipped ? { skipped } : APPLIED;
@@ -45,7 +51,8 @@ function appendItem(
 ): Ruling {
   const run = draft.state.runs.get(attempt.runId);
   if (!run) return APPLIED;
-  const round = run.openRounds.at(-1);
+  if (run.status === "ended") return runEnded(run); // by an item before it in the batch
+  const round = openRoundOf(draft.state, run, attempt.stepId);
   const scope = round === undefined ? attempt : { ...attempt, round };
   switch (item.type) {
     case "TEXT_MESSAGE_CONTENT":
@@ -69,7 +76,9 @@ function appendItem(
         known?.kind === kindOf(item) &&
         known.status === "closed" &&
         known.runId === run.id &&
-        known.round === round;
+        known.round === round &&
+        known.stepId === attempt.stepId &&
+        known.stepAttempt === attempt.stepAttempt;
       if (known ? !reopens : OURS.test(item.messageId)) {
         return refuse(
           "sequence_violation",
@@ -86,16 +95,15 @@ function appendItem(
       return endArguments(draft, env, run, item, scope);
     case "round.open": {
       if (round !== undefined) closeRound(draft, env, run, round, attempt);
-      const opened = run.round + 1;
-      record(draft, env, { type: "round.opened", round: opened }, { ...attempt, round: opened });
-      return APPLIED;
+      return openRound(draft, env, run.id, attempt);
     }
     case "round.close":
       if (round !== undefined) closeRound(draft, env, run, round, attempt);
       return APPLIED;
     case "round.withdraw": {
       if (round === undefined) return APPLIED;
-      const refused = refuseWithdraw(draft, run, round);
+      const inRound = callsOf(draft.state, run.id).filter((call) => call.round === round);
+      const refused = refuseWithdraw(run, inRound);
       if (refused) return refused;
       supersedeRound(draft, env, run, round, item.reason ?? "withdrawn", attempt);
       return APPLIED;
@@ -129,8 +137,8 @@ function appendItem(
   }
 }
 
-/** Ids that the reduction gives to rounds and kept events. */
-const OURS = /^(?:round|event):/;
+/** Ids that the reduction gives to rounds, kept events and messages that steer. */
+const OURS = /^(?:round|event|steer):/;
 
 function kindOf(item: { readonly type: string }): "text" | "reasoning" {
   return item.type.startsWith("TEXT") ? "text" : "reasoning";

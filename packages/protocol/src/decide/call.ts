@@ -1,11 +1,13 @@
 import { canonicalArguments } from "../canonical.ts";
 import { CALL_TABLE } from "../call-table.ts";
 import type { Call, CallOutcome, SettleReason } from "../call.ts";
+import { duplicateKey } from "../duplicate-key.ts";
 import type { Scope } from "../entry.ts";
 import type { CallEvent, InvalidArguments } from "../events.ts";
 import { aliasKey, callsOf, type SessionState } from "../state.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
+import { grantOf, needsDecision } from "./rules.ts";
 import { record, refuse, type Ruling } from "./ruling.ts";
 
 /** The call a command means: an attempt may use the id its provider gave. */
@@ -60,15 +62,6 @@ export function isExecutor(call: Call, env: Env, claimId?: string): boolean {
 /** Whether a claim held the call and no longer does. */
 export function heldBefore(call: Call, claimId: string | undefined): boolean {
   return claimId !== undefined && (call.pastClaims?.includes(claimId) ?? false);
-}
-
-/** Whether a person will have to decide before the call may run. */
-export function needsDecision(call: Call): boolean {
-  if (call.approval) return call.approval.decision === undefined;
-  if (call.executor === "provider" || !call.tool) return false;
-  const { approval, sideEffects } = call.tool;
-  // A policy this version does not know asks.
-  return approval === undefined ? sideEffects === true : approval !== "never";
 }
 
 /** Refuses an attempt that is not the run's current one. */
@@ -157,8 +150,13 @@ export function closeCall(draft: Draft, env: Env, call: Call, scope: Scope): voi
     );
   }
   if (move !== "close") return;
+  const isGated = needsDecision(draft.state, call, env);
+  const ambiguous = isGated && !call.invalid ? findAmbiguity(call, call.arguments) : undefined;
+  if (ambiguous)
+    record(draft, env, { type: "call.invalid", callId: call.id, error: ambiguous }, scope);
+  const invalid = call.invalid ?? ambiguous;
   if (
-    call.invalid &&
+    invalid &&
     call.executor !== "provider" &&
     draft.state.session.policy.invalidArguments === "answer"
   ) {
@@ -166,11 +164,11 @@ export function closeCall(draft: Draft, env: Env, call: Call, scope: Scope): voi
       draft,
       env,
       call,
-      { outcome: "error", reason: "invalid_arguments", message: call.invalid.message },
+      { outcome: "error", reason: "invalid_arguments", message: invalid.message },
       scope,
     );
   }
-  if (!needsDecision(call)) return openCall(draft, env, call, scope);
+  if (!isGated) return openCall(draft, env, call, scope);
   if (!call.approval) requestApproval(draft, env, call, { by: "policy" }, scope);
   else if (call.approval.digest !== env.digest(call.arguments)) {
     const { by, reason, signed, metadata } = call.approval;
@@ -182,9 +180,33 @@ export function closeCall(draft: Draft, env: Env, call: Call, scope: Scope): voi
     };
     requestApproval(draft, env, call, again, scope);
   }
-  const lasts = call.tool?.approvalMs;
-  const expires = lasts === undefined ? {} : { expiresAt: env.now + lasts };
-  record(draft, env, { type: "call.gated", callId: call.id, ...expires }, scope);
+  const { approvalMs, escalateMs } = call.tool ?? {};
+  record(
+    draft,
+    env,
+    {
+      type: "call.gated",
+      callId: call.id,
+      ...(approvalMs !== undefined && { expiresAt: env.now + approvalMs }),
+      ...(escalateMs !== undefined && { escalateAt: env.now + escalateMs }),
+    },
+    scope,
+  );
+  approveByGrant(draft, env, call.id);
+}
+
+/** A standing approval decides at once, on the record, in the name of who gave it. */
+function approveByGrant(draft: Draft, env: Env, callId: string): void {
+  const call = draft.state.calls.get(callId);
+  const grant = call && grantOf(draft.state, call.name);
+  if (!call?.approval || !grant) return;
+  const { id: approvalId, digest } = call.approval;
+  const server: Env = { ...env, actor: { principal: "server" } };
+  // Nobody's attempt does this, so that it is news to the agent.
+  const scope = { runId: call.runId };
+  const decided = { type: "call.decided", callId, approvalId, approved: true, digest } as const;
+  record(draft, server, { ...decided, automatic: true, onBehalfOf: grant.by }, scope);
+  openCall(draft, server, call, scope);
 }
 
 /** Asks for a decision upon the call's arguments as they are. */
@@ -217,14 +239,16 @@ export function requestApproval(
 
 /** The call may be executed from here on; its deadline begins. */
 export function openCall(draft: Draft, env: Env, call: Call, scope: Scope): void {
-  const lasts = call.tool?.deadlineMs;
+  const { deadlineMs, escalateMs } = call.tool ?? {};
+  const escalates = escalateMs !== undefined && call.executor === "client";
   record(
     draft,
     env,
     {
       type: "call.opened",
       callId: call.id,
-      ...(lasts !== undefined && { deadlineAt: env.now + lasts }),
+      ...(deadlineMs !== undefined && { deadlineAt: env.now + deadlineMs }),
+      ...(escalates && { escalateAt: env.now + escalateMs }),
     },
     scope,
   );
@@ -242,6 +266,26 @@ export function checkArguments(call: Call, text: string, env: Env): InvalidArgum
     };
   }
   return call.tool && env.validate(call.tool, value);
+}
+
+/** Why people and programs would not read the same in arguments that are to be decided upon (SPEC 4.7.8), or undefined. */
+export function findAmbiguity(call: Call, text: string): InvalidArguments | undefined {
+  if (call.argumentsEncoding === "text" || !isJson(text)) return undefined;
+  const pointer = duplicateKey(text);
+  if (pointer === undefined) return undefined;
+  return {
+    message: `The arguments name ${pointer} twice: name each member once.`,
+    paths: [pointer],
+  };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The settled call that `call` only repeats: same run, name and arguments under one provider id. One that was taken back is proposed anew. */

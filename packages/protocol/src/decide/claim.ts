@@ -8,7 +8,6 @@ import {
   findCall,
   heldBefore,
   isExecutor,
-  needsDecision,
   notExecutor,
   refuseFenced,
   refuseMove,
@@ -17,6 +16,7 @@ import {
 import type { Env } from "./env.ts";
 import { passBarrier } from "./next.ts";
 import { releaseClaim } from "./release.ts";
+import { needsDecision } from "./rules.ts";
 import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
 
 type ClaimCommand<T extends string> = Extract<CommandBody, { type: T }>;
@@ -34,7 +34,7 @@ export function claimCall(draft: Draft, command: ClaimCommand<"call.claim">, env
   }
   switch (CALL_TABLE[`claim:${side}`][call.status]) {
     case "claim_ungated":
-      if (needsDecision(call)) return refuseMove("approval_required", call);
+      if (needsDecision(draft.state, call, env)) return refuseMove("approval_required", call);
       return grant(draft, call, command, env);
     case "claim":
       return grant(draft, call, command, env);
@@ -48,7 +48,7 @@ export function claimCall(draft: Draft, command: ClaimCommand<"call.claim">, env
         call.claim.attempt === env.actor.attempt?.attempt &&
         call.claim.by === env.actor.principal
       ) {
-        return { claimId: call.claim.id, repeated: true };
+        return { claimId: call.claim.id, callId: call.id, repeated: true };
       }
       return claimHeld(call);
     case "approval_required":
@@ -72,7 +72,7 @@ function grant(draft: Draft, call: Call, command: ClaimCommand<"call.claim">, en
     { type: "call.claimed", callId: call.id, claimId, ...(command.force && { forced: true }) },
     scopeOf(call, env),
   );
-  return { claimId };
+  return { claimId, callId: call.id };
 }
 
 /** A holder's word that it is still at work. Its lease is the engine's to extend; nothing is recorded. */
@@ -179,5 +179,6 @@ export function claimLost(call: Call): Ruling {
 /** The scope of what a command does to a call: the attempt's own on the agent's side. */
 export function scopeOf(call: Call, env: Env): Scope {
   const { attempt } = env.actor;
-  return { runId: call.runId, ...(attempt?.runId === call.runId && { attempt: attempt.attempt }) };
+  if (attempt?.runId !== call.runId) return { runId: call.runId };
+  return { runId: call.runId, attempt: attempt.attempt, ...env.step };
 }

@@ -1,11 +1,19 @@
 import { CALL_TABLE } from "../call-table.ts";
 import type { Approval, Call } from "../call.ts";
 import type { CallDecide } from "../command.ts";
-import { checkArguments, findCall, openCall, refuseMove, unknownCall } from "./call.ts";
+import {
+  checkArguments,
+  findAmbiguity,
+  findCall,
+  openCall,
+  refuseMove,
+  unknownCall,
+} from "./call.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { passBarrier } from "./next.ts";
-import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+import { mayApprove, ruleOf } from "./rules.ts";
+import { APPLIED, record, refuse, REPEATED, type Ruling } from "./ruling.ts";
 
 /** A person's word on a gated call: it runs as it was shown, runs edited, or never runs. */
 export function decideCall(draft: Draft, command: CallDecide, env: Env): Ruling {
@@ -23,6 +31,13 @@ export function decideCall(draft: Draft, command: CallDecide, env: Env): Ruling 
       return call.approval ? staleDecision(call) : refuseMove("call_settled", call);
     default:
       return refuseMove("not_ready", call);
+  }
+  if (!mayApprove(draft.state, call.name, env.actor.principal)) {
+    return refuse(
+      "not_approver",
+      `${env.actor.principal} may not decide on calls of ${call.name}: leave it to somebody who may.`,
+      { approvers: ruleOf(draft.state, call.name)?.approvers },
+    );
   }
   const { approval } = call;
   if (!approval || !names(command, approval)) return staleDecision(call);
@@ -46,8 +61,18 @@ export function decideCall(draft: Draft, command: CallDecide, env: Env): Ruling 
     },
     scope,
   );
+  if (command.approved && command.always) {
+    record(draft, env, { type: "approval.granted", tool: call.name, callId: call.id });
+  }
   if (command.approved) openCall(draft, env, call, scope);
   passBarrier(draft, env, call.runId);
+  return APPLIED;
+}
+
+/** Takes a standing approval back; calls that it approved already are not touched. */
+export function revokeApproval(draft: Draft, tool: string, env: Env): Ruling {
+  if (!draft.state.session.grants?.some((grant) => grant.tool === tool)) return REPEATED;
+  record(draft, env, { type: "approval.revoked", tool });
   return APPLIED;
 }
 
@@ -64,7 +89,7 @@ function refuseEdit(call: Call, approval: Approval, text: string, env: Env): Rul
       `The request for call ${call.id} is signed by its provider: approve or deny it as it is.`,
     );
   }
-  const invalid = checkArguments(call, text, env);
+  const invalid = checkArguments(call, text, env) ?? findAmbiguity(call, text);
   return (
     invalid &&
     refuse("invalid_arguments", `${invalid.message} The call still waits for a decision.`, {

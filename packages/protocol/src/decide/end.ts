@@ -8,8 +8,10 @@ import { callsOf, partsOf } from "../state.ts";
 import { settleCall } from "./call.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
+import { endSteps } from "./end-steps.ts";
 import { queueRun } from "./queue.ts";
 import { record } from "./ruling.ts";
+import { settleSteers } from "./steer.ts";
 
 export interface RunEnd {
   readonly outcome: RunOutcome;
@@ -33,6 +35,8 @@ export function endRun(draft: Draft, env: Env, run: Run, end: RunEnd): void {
   closeItems(draft, env, run.id, scope);
   for (const round of run.openRounds)
     record(draft, env, { type: "round.closed", round }, { ...scope, round });
+  endSteps(draft, env, run, scope);
+  settleSteers(draft, env, run, false, scope);
   record(draft, env, { type: "run.ended", ...event }, scope);
   for (const id of draft.state.index.live) {
     const waiting = draft.state.runs.get(id);
@@ -46,13 +50,13 @@ export function endRun(draft: Draft, env: Env, run: Run, end: RunEnd): void {
   }
 }
 
-/** Closes text and reasoning that nobody will go on with, in one round or in all of the run. */
+/** Closes text and reasoning that nobody will go on with: of one round, of one step, or of all of the run. */
 export function closeItems(
   draft: Draft,
   env: Env,
   runId: string,
   scope: Scope,
-  round?: number,
+  { round, stepId }: { readonly round?: number; readonly stepId?: string } = {},
 ): void {
   const { state } = draft;
   const parts = round === undefined ? partsOf(state, runId) : partsSince(state, runId, round);
@@ -60,6 +64,7 @@ export function closeItems(
     const item = part.kind === "item" ? draft.state.items.get(part.id) : undefined;
     if (item?.kind !== "text" && item?.kind !== "reasoning") continue;
     if (item.status !== "open" || (round !== undefined && item.round !== round)) continue;
+    if (stepId !== undefined && item.stepId !== stepId) continue;
     const type = item.kind === "text" ? "TEXT_MESSAGE_END" : "REASONING_MESSAGE_END";
     record(draft, env, { type, messageId: item.id }, scope);
   }

@@ -38,7 +38,19 @@ export function fence(
       },
     );
   }
-  return { run };
+  return refuseStep(run, batch) ?? { run };
+}
+
+/** Refuses a step attempt that is not its step's open one. */
+function refuseStep(run: Run, { stepId, stepAttempt }: Fence): Ruling | undefined {
+  if (stepAttempt === undefined) return undefined;
+  const step = run.steps?.find((it) => it.id === stepId);
+  if (step?.status === "open" && step.attempt === stepAttempt) return undefined;
+  return refuse(
+    "attempt_fenced",
+    `Attempt ${stepAttempt} of step ${stepId} is ${step?.attempt === stepAttempt ? "ended" : "not its latest"}: start the step again.`,
+    { stepId, ...(step && { stepAttempt: step.attempt }) },
+  );
 }
 
 /** Refuses an attempt that is not the active one of its run. */

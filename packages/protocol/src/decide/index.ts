@@ -3,13 +3,14 @@ import { append } from "./append.ts";
 import { answerCall } from "./answer.ts";
 import { cancelCall, cancelRun } from "./cancel.ts";
 import { claimCall, progressCall, releaseCall, renewCall } from "./claim.ts";
-import { decideCall } from "./decision.ts";
+import { decideCall, revokeApproval } from "./decision.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { sendMessage } from "./message.ts";
 import { failRun, finishRun, heartbeat } from "./run.ts";
 import { APPLIED, type Ruling } from "./ruling.ts";
 import { advertiseTools, setPolicy } from "./session.ts";
+import { endStep, startStep } from "./step.ts";
 
 /**
  * Decides one command against a session's state (SPEC 6): appends what follows to the draft, or refuses.
@@ -32,6 +33,10 @@ function rule(draft: Draft, command: Command, env: Env): Ruling {
       return heartbeat(draft, command, env);
     case "run.finish":
       return finishRun(draft, command, env);
+    case "step.start":
+      return startStep(draft, command, env);
+    case "step.end":
+      return endStep(draft, command, env);
     case "run.fail":
       return failRun(draft, command, env);
     case "run.cancel":
@@ -50,6 +55,8 @@ function rule(draft: Draft, command: Command, env: Env): Ruling {
       return answerCall(draft, command, env);
     case "call.decide":
       return decideCall(draft, command, env);
+    case "approval.revoke":
+      return revokeApproval(draft, command.tool, env);
     case "call.cancel":
       return cancelCall(draft, command, env);
     case "tools.advertise":

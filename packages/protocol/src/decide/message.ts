@@ -60,7 +60,12 @@ export function sendMessage(draft: Draft, command: MessageSend, env: Env): Rulin
       });
     }
   }
-  const behind = moves.filter(({ move }) => move === "wait").map(({ run }) => run.id);
+  const last = moves.at(-1);
+  if (last?.move === "steer") return steer(draft, command, parentId, last.run, env);
+  // Behind a run that is queued, to steer one before it would be to overtake.
+  const behind = moves
+    .filter(({ move }) => move === "wait" || move === "steer")
+    .map(({ run }) => run.id);
   record(draft, env, {
     type: "message.added",
     messageId,
@@ -78,6 +83,27 @@ export function sendMessage(draft: Draft, command: MessageSend, env: Env): Rulin
   );
   const ready = behind.length === 0 ? { wakeId: env.newId("wake") } : { behind };
   record(draft, env, { type: "run.queued", reason: "added", ...ready }, { runId });
+  return { runId };
+}
+
+/** The message is the run's to read in its next round; it stands at the tip of the path, and has no run of its own. */
+function steer(
+  draft: Draft,
+  { messageId, content, metadata }: MessageSend,
+  parentId: string | undefined,
+  { id: runId }: Run,
+  env: Env,
+): Ruling {
+  record(draft, env, {
+    type: "message.added",
+    messageId,
+    role: "user",
+    content,
+    ...(parentId !== undefined && { parentId }),
+    steers: runId,
+    ...(metadata && { metadata }),
+  });
+  record(draft, env, { type: "run.steered", messageId }, { runId });
   return { runId };
 }
 

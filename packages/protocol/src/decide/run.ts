@@ -6,12 +6,14 @@ import type { Run } from "../run.ts";
 import { callsOf } from "../state.ts";
 import { closeCall, settleCall } from "./call.ts";
 import type { Draft } from "./draft.ts";
+import { endSteps } from "./end-steps.ts";
 import { closeItems, endRun } from "./end.ts";
 import type { Env } from "./env.ts";
 import { fence, refuseAttempt, unknownRun } from "./fence.ts";
 import { next } from "./next.ts";
 import { closeRound } from "./round.ts";
 import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+import { settleSteers } from "./steer.ts";
 
 type RunCommand<T extends string> = Extract<CommandBody, { type: T }>;
 
@@ -37,7 +39,9 @@ export function finishRun(draft: Draft, command: RunCommand<"run.finish">, env: 
   draft.note({ runId: run.id, attempt: run.attempt, producer: command.producer, seq: command.seq });
   for (const round of run.openRounds) closeRound(draft, env, run, round, scope);
   closeItems(draft, env, run.id, scope);
+  endSteps(draft, env, run, scope);
   for (const call of callsOf(draft.state, run.id)) finishCall(draft, env, run, call, scope);
+  settleSteers(draft, env, run, false, scope, run.attemptOffset);
   record(draft, env, { type: "attempt.finished" }, scope);
   next(draft, env, run.id, "finished");
   return APPLIED;

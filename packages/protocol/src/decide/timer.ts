@@ -5,6 +5,7 @@ import type { Run } from "../run.ts";
 import { callsOf } from "../state.ts";
 import { closeCall, settleCall } from "./call.ts";
 import type { Draft } from "./draft.ts";
+import { endSteps } from "./end-steps.ts";
 import { closeItems, endRun } from "./end.ts";
 import type { Env } from "./env.ts";
 import { next, passBarrier } from "./next.ts";
@@ -23,7 +24,8 @@ export type Timer =
     }
   | { readonly type: "claim"; readonly callId: string; readonly claimId: string }
   | { readonly type: "approval"; readonly callId: string }
-  | { readonly type: "deadline"; readonly callId: string };
+  | { readonly type: "deadline"; readonly callId: string }
+  | { readonly type: "escalation"; readonly callId: string };
 
 /** Losses in a row after which a run is given up. */
 const MAX_LOSSES = 3;
@@ -56,12 +58,22 @@ export function decideTimer(draft: Draft, timer: Timer, env: Env): void {
         return;
       settleCall(draft, env, call, { outcome: "expired", reason: "approval_expired" });
       break;
+    case "escalation":
+      // Once: it goes on waiting, and somebody is told that it does.
+      if (isWaiting(call) && !call.escalatedAt && isDue(call.escalateAt, env)) {
+        record(draft, env, { type: "call.escalated", callId: call.id }, { runId: call.runId });
+      }
+      return;
     case "deadline":
       if (CALL_TABLE.deadline[call.status] !== "expire" || !isDue(call.deadlineAt, env)) return;
       settleCall(draft, env, call, { outcome: "expired", reason: "deadline" });
       break;
   }
   passBarrier(draft, env, call.runId);
+}
+
+function isWaiting({ status, executor }: Call): boolean {
+  return status === "gated" || (status === "open" && executor === "client");
 }
 
 function isDue(at: number | undefined, env: Env): boolean {
@@ -109,6 +121,7 @@ function loseAttempt(draft: Draft, env: Env, run: Run, reason: string): void {
     else supersedeRound(draft, env, run, round, "attempt_lost", scope);
   }
   closeItems(draft, env, run.id, scope);
+  endSteps(draft, env, run, scope);
   for (const call of callsOf(draft.state, run.id)) loseCall(draft, env, call);
   next(draft, env, run.id, "lost");
 }

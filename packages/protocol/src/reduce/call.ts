@@ -1,10 +1,11 @@
-import type { Call, CallOutcome, SettleReason } from "../call.ts";
+import type { Call, CallAnswer, CallOutcome, SettleReason } from "../call.ts";
 import type { Entry } from "../entry.ts";
+import type { EventOf } from "../events.ts";
 import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
 import type { SessionState } from "../state.ts";
 import { dropParts, putCall, putRun, type Changes } from "./changes.ts";
-import { moment } from "./content.ts";
+import { moment, stepOf } from "./content.ts";
 
 export function reduceCall(state: SessionState, entry: Entry, changes: Changes): void {
   const { event } = entry;
@@ -43,6 +44,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
       return put({
         ...call,
         status: "gated",
+        ...(event.escalateAt !== undefined && { escalateAt: event.escalateAt }),
         ...(call.approval &&
           event.expiresAt !== undefined && {
             approval: { ...call.approval, expiresAt: event.expiresAt },
@@ -52,6 +54,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
       return put({
         ...opened(call, entry),
         ...(event.deadlineAt !== undefined && { deadlineAt: event.deadlineAt }),
+        ...(event.escalateAt !== undefined && { escalateAt: event.escalateAt }),
         history: moment(call, "opened", entry),
       });
     case "call.decided": {
@@ -69,6 +72,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
             digest: event.digest,
             ...(event.reason !== undefined && { reason: event.reason }),
             ...(event.automatic && { automatic: true }),
+            ...(event.onBehalfOf !== undefined && { onBehalfOf: event.onBehalfOf }),
             ...(event.arguments !== undefined && { edited: { from: call.arguments } }),
           },
         },
@@ -112,33 +116,41 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
         ...(event.metadata && { metadata: mergeMetadata(call.metadata, event.metadata) }),
       });
     case "call.answered": {
-      const attempt = entry.attempt;
-      settle(
-        state,
-        {
-          ...call,
-          answer: {
-            messageId: event.messageId,
-            answer: event.answer,
-            by: entry.actor,
-            at: entry.at,
-            ...(attempt !== undefined && { attempt }),
-            ...(event.metadata && { metadata: event.metadata }),
-          },
-        },
-        entry,
-        changes,
-        event.outcome,
-        event.reason,
-      );
+      const answered = { ...call, answer: answerOf(event, entry) };
+      settle(state, answered, entry, changes, event.outcome, event.reason);
       return noteNews(state, call, entry, changes);
     }
+    case "call.answer_replaced":
+      return put({
+        ...omit(call, "reason"),
+        outcome: event.outcome,
+        ...(event.reason !== undefined && { reason: event.reason }),
+        answer: answerOf(event, entry),
+      });
+    case "call.escalated":
+      return put({ ...call, escalatedAt: entry.at });
     case "call.settled":
       settle(state, call, entry, changes, event.outcome, event.reason, event.message);
       return noteNews(state, call, entry, changes);
     default:
       return;
   }
+}
+
+function answerOf(
+  event: EventOf<"call.answered"> | EventOf<"call.answer_replaced">,
+  entry: Entry,
+): CallAnswer {
+  return {
+    messageId: event.messageId,
+    answer: event.answer,
+    by: entry.actor,
+    at: entry.at,
+    ...(entry.attempt !== undefined && { attempt: entry.attempt }),
+    ...stepOf(entry),
+    offset: entry.offset,
+    ...(event.metadata && { metadata: event.metadata }),
+  };
 }
 
 function settle(

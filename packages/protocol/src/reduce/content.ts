@@ -30,6 +30,7 @@ export function reduceContent(state: SessionState, entry: Entry, changes: Change
             id: event.messageId,
             runId,
             ...(entry.round !== undefined && { round: entry.round }),
+            ...stepOf(entry),
             offset: entry.offset,
             upTo: entry.offset,
             status: "open",
@@ -82,6 +83,7 @@ export function reduceContent(state: SessionState, entry: Entry, changes: Change
       id: `event:${entry.offset}`,
       runId,
       ...(entry.round !== undefined && { round: entry.round }),
+      ...stepOf(entry),
       offset: entry.offset,
       event,
     },
@@ -168,8 +170,7 @@ function startCall(
     runId: entry.runId ?? "",
     attempt: entry.attempt ?? 0,
     ...(entry.round !== undefined && { round: entry.round }),
-    ...(entry.stepId !== undefined && { stepId: entry.stepId }),
-    ...(entry.stepAttempt !== undefined && { stepAttempt: entry.stepAttempt }),
+    ...stepOf(entry),
     offset: entry.offset,
     upTo: entry.offset,
     ...(event.parentMessageId !== undefined && { parentMessageId: event.parentMessageId }),
@@ -206,6 +207,11 @@ export function toolOf(
 
 function executorOf(hints: CallHints, tool: ToolDeclaration | undefined): Call["executor"] {
   return hints.executor ?? tool?.executor ?? "agent";
+}
+
+/** The step an entry belongs to, for the rows it makes. */
+export function stepOf({ stepId, stepAttempt }: Entry): { stepId?: string; stepAttempt?: number } {
+  return stepId === undefined || stepAttempt === undefined ? {} : { stepId, stepAttempt };
 }
 
 /** A call's history with one more moment, by the entry's actor at its time. */

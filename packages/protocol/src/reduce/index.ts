@@ -23,7 +23,8 @@ export function reduce(state: SessionState, entry: Entry, changes: Changes = NO_
   } else if (
     event.type.startsWith("run.") ||
     event.type.startsWith("attempt.") ||
-    event.type.startsWith("round.")
+    event.type.startsWith("round.") ||
+    event.type.startsWith("step.")
   ) {
     reduceRun(state, entry, changes);
   } else {

@@ -1,9 +1,14 @@
+import type { Call } from "../call.ts";
 import type { Entry } from "../entry.ts";
+import type { EventOf } from "../events.ts";
+import type { Item } from "../item.ts";
+import type { Offset } from "../offset.ts";
 import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
-import type { Run } from "../run.ts";
+import type { Run, Step } from "../run.ts";
 import { callsOf, partsOf, type Part, type SessionState } from "../state.ts";
 import { dropParts, putCall, putItem, putRun, type Changes } from "./changes.ts";
+import { stepOf } from "./content.ts";
 
 export function reduceRun(state: SessionState, entry: Entry, changes: Changes): void {
   const { event } = entry;
@@ -18,7 +23,10 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
   switch (event.type) {
     case "run.queued":
       return put({
-        ...omit(run, "wakeId"),
+        // Behind a barrier everything that was answered is read.
+        ...(event.reason === "barrier"
+          ? readBy(omit(run, "wakeId"), entry.offset)
+          : omit(run, "wakeId")),
         status: "queued",
         behind: event.behind ?? [],
         queuedAt: entry.at,
@@ -71,13 +79,14 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
           id: roundId(runId, event.round),
           runId,
           round: event.round,
+          ...stepOf(entry),
           offset: entry.offset,
           status: "open",
         },
         changes,
       );
       return put({
-        ...run,
+        ...readBy(run, entry.offset, entry.stepId),
         round: event.round,
         openRounds: [...run.openRounds, event.round],
         news: false,
@@ -87,20 +96,119 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
       if (item?.kind === "round") putItem(state, { ...item, status: "closed" }, changes);
       return put({ ...run, openRounds: run.openRounds.filter((it) => it !== event.round) });
     }
-    case "round.superseded":
-      dropParts(
-        state,
-        runId,
-        ({ kind, id }) => kind === "item" && state.items.get(id)?.round === event.round,
-        changes,
+    case "round.superseded": {
+      const openRounds = run.openRounds.filter((it) => it !== event.round);
+      const isWritten = (row: Written) => row.round === event.round;
+      return withdraw(state, { ...run, openRounds }, isWritten, changes);
+    }
+    case "step.started":
+      return put({
+        ...run,
+        steps: [
+          ...(run.steps ?? []).filter(({ id }) => id !== event.stepId),
+          beginStep(event, entry),
+        ],
+      });
+    case "step.ended":
+      return put({
+        ...run,
+        steps: (run.steps ?? []).map((step) =>
+          step.id === event.stepId && step.attempt === event.stepAttempt
+            ? { ...step, status: "ended" }
+            : step,
+        ),
+      });
+    case "step.superseded": {
+      const isWritten = (row: Written | undefined) =>
+        row?.stepId === event.stepId && row.stepAttempt === event.stepAttempt;
+      const openRounds = run.openRounds.filter(
+        (round) => !isWritten(state.items.get(roundId(runId, round))),
       );
-      for (const call of callsOf(state, runId)) {
-        if (call.round === event.round) putCall(state, { ...call, withdrawn: true }, changes);
-      }
-      return put({ ...run, openRounds: run.openRounds.filter((it) => it !== event.round) });
+      return withdraw(state, { ...run, openRounds }, isWritten, changes);
+    }
+    case "run.steered":
+      return put({
+        ...run,
+        steers: [...(run.steers ?? []), { messageId: event.messageId, offset: entry.offset }],
+        news: true,
+      });
+    case "run.steer_settled":
+      return settleSteer(state, run, entry, changes);
     default:
       return;
   }
+}
+
+/** A message that was read stands where it was read, as a part of the run. */
+function settleSteer(state: SessionState, run: Run, entry: Entry, changes: Changes): void {
+  const { event } = entry;
+  if (event.type !== "run.steer_settled") return;
+  const { messageId, consumed } = event;
+  const message = state.messages.get(messageId);
+  if (!message || !run.steers?.some((steer) => steer.messageId === messageId)) return;
+  if (consumed) {
+    const id = steerId(messageId);
+    const round = entry.round !== undefined && { round: entry.round };
+    const { offset } = entry;
+    putItem(
+      state,
+      { kind: "steer", id, runId: run.id, ...round, ...stepOf(entry), offset, message },
+      changes,
+    );
+  }
+  const steers = run.steers.map((steer) =>
+    steer.messageId === messageId ? { ...steer, consumed } : steer,
+  );
+  putRun(state, { ...run, steers }, changes);
+}
+
+/** The id of the item that a message becomes where a run read it. */
+function steerId(messageId: string): string {
+  return `steer:${messageId}`;
+}
+
+/** The run after something read its history: a round of a step, or, without one, anything else. */
+function readBy<R extends Pick<Run, "reads">>(run: R, offset: Offset, stepId?: string): R {
+  const others = (run.reads ?? []).filter((read) => read.stepId !== stepId);
+  return { ...run, reads: [...others, { ...(stepId !== undefined && { stepId }), offset }] };
+}
+
+/** Where in a run a row was written. */
+type Written = Pick<Item & Call, "round" | "stepId" | "stepAttempt">;
+
+/** Takes back what was written somewhere: items leave the state, and what they read to steer the run waits again. */
+function withdraw(
+  state: SessionState,
+  run: Run,
+  isWritten: (row: Written) => boolean,
+  changes: Changes,
+): void {
+  const unread = new Set<string>();
+  const isDropped = ({ kind, id }: Part) => {
+    const item = kind === "item" ? state.items.get(id) : undefined;
+    if (!item || !isWritten(item)) return false;
+    if (item.kind === "steer") unread.add(item.message.id);
+    return true;
+  };
+  dropParts(state, run.id, isDropped, changes);
+  for (const call of callsOf(state, run.id)) {
+    if (isWritten(call)) putCall(state, { ...call, withdrawn: true }, changes);
+  }
+  const steers = run.steers?.map((steer) =>
+    unread.has(steer.messageId) ? omit(steer, "consumed") : steer,
+  );
+  putRun(state, { ...run, ...(steers && { steers }) }, changes);
+}
+
+function beginStep(event: EventOf<"step.started">, { attempt }: Entry): Step {
+  const { stepId: id, stepAttempt, producer, seq } = event;
+  const isNamed = attempt !== undefined && producer !== undefined && seq !== undefined;
+  return {
+    id,
+    attempt: stepAttempt,
+    status: "open",
+    ...(isNamed && { startedBy: { attempt, producer, seq } }),
+  };
 }
 
 /**

@@ -23,6 +23,16 @@ export function reduceSession(state: SessionState, entry: Entry, changes: Change
       state.session = { ...state.session, advertised: [...kept, ...added] };
       break;
     }
+    case "approval.granted":
+    case "approval.revoked": {
+      const others = (state.session.grants ?? []).filter(({ tool }) => tool !== event.tool);
+      const grant = { tool: event.tool, by: entry.actor, at: entry.at };
+      state.session = {
+        ...state.session,
+        grants: event.type === "approval.granted" ? [...others, grant] : others,
+      };
+      break;
+    }
     case "message.added":
       putMessage(
         state,
@@ -34,6 +44,7 @@ export function reduceSession(state: SessionState, entry: Entry, changes: Change
           by: entry.actor,
           at: entry.at,
           ...(event.parentId !== undefined && { parentId: event.parentId }),
+          ...(event.steers !== undefined && { steers: event.steers }),
           ...(event.metadata && { metadata: event.metadata }),
         },
         changes,

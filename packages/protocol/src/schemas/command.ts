@@ -84,7 +84,9 @@ const byType = {
     approved: f.flag,
     reason: f.text.optional(),
     arguments: f.text.optional(),
+    always: f.flag.optional(),
   }),
+  "approval.revoke": z.object({ type: z.literal("approval.revoke"), id: f.id, tool: f.name }),
   "call.cancel": z.object({
     type: z.literal("call.cancel"),
     ...call,
@@ -100,6 +102,13 @@ const byType = {
     id: f.id,
     runId: f.id,
     attempt: f.count,
+  }),
+  "step.start": z.object({ type: z.literal("step.start"), ...fence, stepId: f.id }),
+  "step.end": z.object({
+    type: z.literal("step.end"),
+    ...fence,
+    stepId: f.id,
+    stepAttempt: f.count,
   }),
   "run.finish": z.object({ type: z.literal("run.finish"), ...fence }),
   "run.fail": z.object({

@@ -42,17 +42,21 @@ export const metadata = z.custom<Metadata>(isObject, { error: "must be an object
 /** Any JSON, but present. */
 export const json = z.custom<Json>((value) => value !== undefined, { error: "is missing" });
 
+const jsonSchema = z.custom<Record<string, unknown>>(isObject, "must be a JSON Schema");
+
 export const tool = z.object(
   {
     name,
     description: text.optional(),
-    parameters: z.custom<Record<string, unknown>>(isObject, "must be a JSON Schema").optional(),
+    parameters: jsonSchema.optional(),
+    result: jsonSchema.optional(),
     executor: z.enum(["client", "agent"], "must be client or agent").optional(),
     approval: z.enum(["never", "always"], "must be never or always").optional(),
     sideEffects: flag.optional(),
     retry: z.enum(["safe", "unsafe"], "must be safe or unsafe").optional(),
     deadlineMs: count.optional(),
     approvalMs: count.optional(),
+    escalateMs: count.optional(),
     metadata: metadata.optional(),
   },
   "must be a tool declaration",
@@ -62,18 +66,33 @@ export const tools = z
   .array(tool, "must be an array of tool declarations")
   .max(512, "must hold at most 512 tools");
 
+const toolRule = z.object(
+  {
+    tool: name,
+    approval: z
+      .union([z.enum(["never", "always"]), z.object({ when: jsonSchema })], {
+        error: "must be never, always or {when: JSON Schema}",
+      })
+      .optional(),
+    approvers: z.array(text, "must be an array of principals").max(512).optional(),
+  },
+  "must be {tool, approval?, approvers?}",
+);
+
 export const policy = z.object(
   {
     whileActive: z
       .enum(
-        ["queue", "concurrent", "refuse", "replace"],
-        "must be queue, concurrent, refuse or replace",
+        ["queue", "concurrent", "refuse", "replace", "steer"],
+        "must be queue, concurrent, refuse, replace or steer",
       )
       .optional(),
     whilePending: z
       .enum(["abandon", "queue", "refuse"], "must be abandon, queue or refuse")
       .optional(),
     invalidArguments: z.enum(["answer", "offer"], "must be answer or offer").optional(),
+    budget: z.object({ rounds: count, repeats: count }, "must be {rounds, repeats}").optional(),
+    tools: z.array(toolRule, "must be an array of tool rules").max(512).optional(),
   },
   "must be an object",
 );

@@ -4,12 +4,12 @@ import type { Call, Run } from "@holdfast/protocol";
  * - `work`: a queued run that may be started, by agent.
  * - `lease`: an active attempt, by agent and worker.
  * - `claim`: an explicitly claimed call. `approval`: a gated call that will not wait for ever. `deadline`: likewise
- *   an open or claimed one.
+ *   an open or claimed one. `escalation`: one that waits for a person, and is told of once.
  */
-export type DueKind = "work" | "lease" | "claim" | "approval" | "deadline";
+export type DueKind = "work" | "lease" | "claim" | "approval" | "deadline" | "escalation";
 
 /** Kinds that time itself acts on; `work` waits for a worker. */
-export const TIMER_KINDS = ["lease", "claim", "approval", "deadline"] as const;
+export const TIMER_KINDS = ["lease", "claim", "approval", "deadline", "escalation"] as const;
 
 /** How long holders may be silent, in milliseconds. */
 export interface Terms {
@@ -51,7 +51,7 @@ export function dueOfCall(
   call: Call | undefined,
   now: number,
   terms: Terms,
-): Record<"claim" | "approval" | "deadline", Wanted | undefined> {
+): Record<"claim" | "approval" | "deadline" | "escalation", Wanted | undefined> {
   const claim =
     call?.status === "claimed" && call.claim && !call.claim.implicit
       ? { at: now + terms.claimLeaseMs, group: "", holder: call.claim.id }
@@ -69,7 +69,13 @@ export function dueOfCall(
     waits && call.deadlineAt !== undefined
       ? { at: call.deadlineAt, group: "", holder: String(call.deadlineAt) }
       : undefined;
-  return { claim, approval, deadline };
+  const isForPeople =
+    call?.status === "gated" || (call?.status === "open" && call.executor === "client");
+  const escalation =
+    isForPeople && call.escalateAt !== undefined && call.escalatedAt === undefined
+      ? { at: call.escalateAt, group: "", holder: String(call.escalateAt) }
+      : undefined;
+  return { claim, approval, deadline, escalation };
 }
 
 /** What active attempts are found by when their worker comes again. Names hold no control characters. */

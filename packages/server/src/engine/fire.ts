@@ -39,6 +39,7 @@ function timerOf(kind: DueKind, id: string, { holder }: Wanted): Timer | undefin
       return { type: "claim", callId: id, claimId: holder };
     case "approval":
     case "deadline":
+    case "escalation":
       return { type: kind, callId: id };
     case "work":
       return undefined;

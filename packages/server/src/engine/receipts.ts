@@ -54,6 +54,8 @@ export function keepsReceipt(command: Command): boolean {
   switch (command.type) {
     case "run.append":
     case "run.heartbeat":
+    case "step.start":
+    case "step.end":
     case "run.finish":
     case "run.fail":
     case "call.renew":

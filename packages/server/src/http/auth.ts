@@ -108,6 +108,8 @@ export function mayCommand(identity: Identity, session: string, command: Command
   switch (command.type) {
     case "run.append":
     case "run.heartbeat":
+    case "step.start":
+    case "step.end":
     case "run.finish":
     case "run.fail":
       if (attempt?.runId !== command.runId || attempt.attempt !== command.attempt) {

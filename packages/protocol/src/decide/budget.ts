@@ -1,0 +1,31 @@
+import { canonicalArguments } from "../canonical.ts";
+import type { Call } from "../call.ts";
+import type { Run } from "../run.ts";
+import { callsOf } from "../state.ts";
+import type { Draft } from "./draft.ts";
+import { endRun } from "./end.ts";
+import type { Env } from "./env.ts";
+import { refuse, type Ruling } from "./ruling.ts";
+
+/** Ends a run that went past its budget, and says so. */
+export function breach(draft: Draft, env: Env, run: Run, what: string): Ruling {
+  const message = `The run was ended: it would have made ${what}, its session's budget.`;
+  endRun(draft, env, run, {
+    outcome: "error",
+    reason: "budget_exceeded",
+    error: { code: "budget_exceeded", message },
+    calls: { outcome: "abandoned", reason: "run_failed" },
+  });
+  return refuse("budget_exceeded", message, { runId: run.id });
+}
+
+/** Whether a complete call repeats one tool with the same arguments more often than the run may. */
+export function repeatsTooOften(draft: Draft, call: Call): boolean {
+  const { repeats } = draft.state.session.policy.budget;
+  const same = callsOf(draft.state, call.runId).filter(
+    (other) => other.name === call.name && !other.withdrawn && other.outcome !== "superseded",
+  );
+  if (same.length <= repeats) return false;
+  const args = canonicalArguments(call.arguments);
+  return same.filter((other) => canonicalArguments(other.arguments) === args).length > repeats;
+}
