@@ -70,7 +70,8 @@ export async function openHouse(options: Partial<ServerOptions> = {}) {
 export type House = Awaited<ReturnType<typeof openHouse>>;
 export type Attempt = ReturnType<typeof attemptOf>;
 
-function attemptOf(agent: Wire, work: Work) {
+/** An attempt, as its agent uses it. */
+export function attemptOf(agent: Wire, work: Work) {
   let seq = 0;
   const fence = () => ({
     runId: work.runId,
