@@ -60,7 +60,7 @@ export type {
 } from "./events.ts";
 export { argumentsForModel, resultOf } from "./history.ts";
 export type { CallResult } from "./history.ts";
-export type { EventItem, Item, RoundItem, TextItem } from "./item.ts";
+export type { EventItem, Item, RoundItem, SteerItem, TextItem } from "./item.ts";
 export type { Journal } from "./journal.ts";
 export type { Json, Metadata } from "./json.ts";
 export { parseOffset, toOffset } from "./offset.ts";

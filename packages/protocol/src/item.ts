@@ -1,6 +1,7 @@
 import type { ContentEvent } from "./events.ts";
 import type { Metadata } from "./json.ts";
 import type { Offset } from "./offset.ts";
+import type { MessageNode } from "./run.ts";
 
 interface ItemBase {
   readonly id: string;
@@ -38,7 +39,7 @@ export interface EventItem extends ItemBase {
 /** Where a message that steers the run was read. */
 export interface SteerItem extends ItemBase {
   readonly kind: "steer";
-  readonly messageId: string;
+  readonly message: MessageNode;
 }
 
 /** What a run's content consists of beside its calls. */

@@ -31,7 +31,7 @@ const decided = (approved: boolean, reason?: string): NonNullable<Call["approval
 const answered = (answer: NonNullable<Call["answer"]>["answer"]): Partial<Call> => ({
   status: "settled",
   outcome: "ok",
-  answer: { messageId: "m", answer, by: "agent:a", at: 1 },
+  answer: { messageId: "m", answer, by: "agent:a", at: 1, offset: "t.1" },
 });
 const ended = (outcome: Call["outcome"], reason: Call["reason"], more?: Partial<Call>) =>
   ({ status: "settled", outcome, reason, ...more }) as Partial<Call>;

@@ -49,9 +49,11 @@ it("9 pins every error code with its status, and whether the same command may su
     "not_ready 409 retryable",
     "not_executor 403",
     "approval_required 409",
+    "not_approver 403",
     "stale_decision 409",
     "edit_unsupported 409",
     "invalid_arguments 422",
+    "invalid_result 422",
     "claim_held 409 retryable",
     "claim_lost 409",
     "not_claimed 409",
@@ -68,8 +70,9 @@ it("9 pins every error code with its status, and whether the same command may su
 it("6 pins the types of commands", () => {
   expect(COMMAND_TYPES.join(" ")).toBe(
     [
-      "message.send run.cancel tools.advertise policy.set call.decide call.cancel call.claim call.renew",
-      "call.release call.progress call.answer run.append run.heartbeat run.finish run.fail",
+      "message.send run.cancel tools.advertise policy.set call.decide approval.revoke call.cancel",
+      "call.claim call.renew call.release call.progress call.answer run.append run.heartbeat",
+      "run.finish run.fail step.start step.end",
     ].join(" "),
   );
 });
@@ -102,6 +105,8 @@ const EVENTS: Readonly<Record<Event["type"], "content" | "session">> = {
   "session.created": "session",
   "policy.set": "session",
   "tools.advertised": "session",
+  "approval.granted": "session",
+  "approval.revoked": "session",
   "message.added": "session",
   "run.added": "session",
   "run.queued": "session",
@@ -114,6 +119,11 @@ const EVENTS: Readonly<Record<Event["type"], "content" | "session">> = {
   "round.opened": "session",
   "round.closed": "session",
   "round.superseded": "session",
+  "step.started": "session",
+  "step.ended": "session",
+  "step.superseded": "session",
+  "run.steered": "session",
+  "run.steer_settled": "session",
   "call.arguments_replaced": "session",
   "call.annotated": "session",
   "call.replayed": "session",
@@ -126,6 +136,8 @@ const EVENTS: Readonly<Record<Event["type"], "content" | "session">> = {
   "call.released": "session",
   "call.progressed": "session",
   "call.answered": "session",
+  "call.answer_replaced": "session",
+  "call.escalated": "session",
   "call.settled": "session",
 };
 const ITEMS: Readonly<Record<Exclude<AgentItem["type"], Event["type"]>, true>> = {
@@ -144,6 +156,6 @@ const ITEMS: Readonly<Record<Exclude<AgentItem["type"], Event["type"]>, true>> =
 it("2 pins the types of events: reduction tells content from session events by their case", () => {
   for (const [type, family] of Object.entries(EVENTS))
     expect(/^[A-Z_]+$/.test(type)).toBe(family === "content");
-  expect(Object.keys(EVENTS)).toHaveLength(51);
+  expect(Object.keys(EVENTS)).toHaveLength(60);
   expect(Object.keys(ITEMS)).toHaveLength(10);
 });

@@ -2,6 +2,7 @@ import type { Call, Item, Run } from "@holdfast/protocol";
 import { memo } from "react";
 import { isCall } from "../rows.ts";
 import { CallCard } from "./card/call-card.tsx";
+import { PersonMessage } from "./person-message.tsx";
 import { Prose } from "./prose.tsx";
 import { RunNote } from "./run-note.tsx";
 
@@ -37,6 +38,8 @@ function RunPart({ part, live }: { readonly part: Item | Call; readonly live: bo
           <Prose text={part.text} />
         </details>
       );
+    case "steer":
+      return <PersonMessage message={part.message} />;
     case "round":
     case "event":
       return null;

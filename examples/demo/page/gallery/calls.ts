@@ -49,6 +49,7 @@ export const calls: readonly (readonly [string, Call])[] = [
       ended("ok", {
         answer: {
           messageId: "r1",
+          offset: "gallery.2",
           by: "agent:demo",
           at: now - 20_000,
           answer: {
@@ -85,6 +86,7 @@ export const calls: readonly (readonly [string, Call])[] = [
         },
         answer: {
           messageId: "r2",
+          offset: "gallery.2",
           by: "agent:demo",
           at: now - 20_000,
           answer: { type: "text", text: "Sent. Receipt HF-20931." },
@@ -105,6 +107,7 @@ export const calls: readonly (readonly [string, Call])[] = [
         arguments: JSON.stringify({ city: hostile, note: "A very long value. ".repeat(40) }),
         answer: {
           messageId: "r3",
+          offset: "gallery.2",
           by: "agent:demo",
           at: now,
           answer: { type: "text", text: `${hostile}\n${"unbroken".repeat(60)}` },
@@ -119,6 +122,7 @@ export const calls: readonly (readonly [string, Call])[] = [
       ended("error", {
         answer: {
           messageId: "r4",
+          offset: "gallery.2",
           by: "agent:demo",
           at: now,
           answer: { type: "text", text: "No place called Osslo is known. Did you mean Oslo?" },
@@ -162,7 +166,13 @@ export const calls: readonly (readonly [string, Call])[] = [
       ended("error", {
         reason: "declined",
         settledBy: ana,
-        answer: { messageId: "r5", by: ana, at: now, answer: { type: "text", text: "" } },
+        answer: {
+          messageId: "r5",
+          offset: "gallery.2",
+          by: ana,
+          at: now,
+          answer: { type: "text", text: "" },
+        },
       }),
     ),
   ],

@@ -23,6 +23,7 @@ const done = call(
     arguments: '{"city":"Oslo"}',
     answer: {
       messageId: "r",
+      offset: "gallery.2",
       by: "agent:demo",
       at: now,
       answer: { type: "json", value: { place: "Oslo", temperatureC: 7, sky: "light rain" } },

@@ -135,8 +135,8 @@ function appendItem(
   }
 }
 
-/** Ids that the reduction gives to rounds and kept events. */
-const OURS = /^(?:round|event):/;
+/** Ids that the reduction gives to rounds, kept events and messages that steer. */
+const OURS = /^(?:round|event|steer):/;
 
 function kindOf(item: { readonly type: string }): "text" | "reasoning" {
   return item.type.startsWith("TEXT") ? "text" : "reasoning";

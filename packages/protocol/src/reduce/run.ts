@@ -129,30 +129,38 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         news: true,
       });
     case "run.steer_settled":
-      if (event.consumed) {
-        putItem(
-          state,
-          {
-            kind: "steer",
-            id: `steer:${event.messageId}`,
-            runId,
-            ...(entry.round !== undefined && { round: entry.round }),
-            ...stepOf(entry),
-            offset: entry.offset,
-            messageId: event.messageId,
-          },
-          changes,
-        );
-      }
-      return put({
-        ...run,
-        steers: (run.steers ?? []).map((steer) =>
-          steer.messageId === event.messageId ? { ...steer, consumed: event.consumed } : steer,
-        ),
-      });
+      return settleSteer(state, run, entry, changes);
     default:
       return;
   }
+}
+
+/** A message that was read stands where it was read, as a part of the run. */
+function settleSteer(state: SessionState, run: Run, entry: Entry, changes: Changes): void {
+  const { event } = entry;
+  if (event.type !== "run.steer_settled") return;
+  const { messageId, consumed } = event;
+  const message = state.messages.get(messageId);
+  if (!message || !run.steers?.some((steer) => steer.messageId === messageId)) return;
+  if (consumed) {
+    const id = steerId(messageId);
+    const round = entry.round !== undefined && { round: entry.round };
+    const { offset } = entry;
+    putItem(
+      state,
+      { kind: "steer", id, runId: run.id, ...round, ...stepOf(entry), offset, message },
+      changes,
+    );
+  }
+  const steers = run.steers.map((steer) =>
+    steer.messageId === messageId ? { ...steer, consumed } : steer,
+  );
+  putRun(state, { ...run, steers }, changes);
+}
+
+/** The id of the item that a message becomes where a run read it. */
+function steerId(messageId: string): string {
+  return `steer:${messageId}`;
 }
 
 /** The run after something read its history: a round of a step, or, without one, anything else. */

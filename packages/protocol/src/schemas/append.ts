@@ -15,8 +15,10 @@ export function parseAppend(value: Record<string, unknown>): Command {
   check(value, "attempt", "count", "run.append");
   check(value, "producer", "id", "run.append");
   check(value, "seq", "count", "run.append");
-  if (value["stepId"] !== undefined) check(value, "stepId", "id", "run.append");
-  if (value["stepAttempt"] !== undefined) check(value, "stepAttempt", "count", "run.append");
+  if (value["stepId"] !== undefined || value["stepAttempt"] !== undefined) {
+    check(value, "stepId", "id", "run.append");
+    check(value, "stepAttempt", "count", "run.append");
+  }
   const { items } = value;
   if (!Array.isArray(items)) throw invalid("run.append.items", "must be an array");
   for (let index = 0; index < items.length; index += 1) checkItem(items[index], index);

@@ -137,10 +137,11 @@ describe("2.1 messages of a run", () => {
 
   it("no message takes an id that the reduction gives to rounds", () => {
     const { desk, runId, agent } = atWork([]);
-    const messageId = `round:${runId}:2`;
-    const start = { type: "TEXT_MESSAGE_START", messageId, role: "assistant" } as const;
-    expect(agent.append(start).skipped).toHaveLength(1);
+    for (const messageId of [`round:${runId}:2`, "event:test.1", "steer:m2"]) {
+      const start = { type: "TEXT_MESSAGE_START", messageId, role: "assistant" } as const;
+      expect(agent.append(start).skipped).toHaveLength(1);
+    }
     applied(agent.append({ type: "round.open" }));
-    expect(desk.state.items.get(messageId)?.kind).toBe("round");
+    expect(desk.state.items.get(`round:${runId}:2`)?.kind).toBe("round");
   });
 });

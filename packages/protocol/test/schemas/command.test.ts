@@ -30,11 +30,20 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
         retry: "safe",
         deadlineMs: 1000,
         approvalMs: 1000,
+        escalateMs: 1000,
+        result: { type: "string" },
         metadata: {},
       },
     ],
   },
-  "policy.set": { policy: { whileActive: "replace", invalidArguments: "offer" } },
+  "policy.set": {
+    policy: {
+      whileActive: "steer",
+      invalidArguments: "offer",
+      budget: { rounds: 1, repeats: 1 },
+      tools: [{ tool: "*", approval: { when: { type: "object" } }, approvers: ["user:*"] }],
+    },
+  },
   "call.decide": {
     callId: "c",
     approvalId: "a",
@@ -42,7 +51,9 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
     approved: false,
     reason: "no",
     arguments: "{}",
+    always: true,
   },
+  "approval.revoke": { tool: "pay" },
   "call.cancel": { callId: "c", reason: "x" },
   "call.claim": { callId: "c", force: true },
   "call.renew": { callId: "c", claimId: "k" },
@@ -58,6 +69,8 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
   },
   "run.append": {
     ...fence,
+    stepId: "s",
+    stepAttempt: 1,
     items: [
       { type: "round.open" },
       { type: "TEXT_MESSAGE_CONTENT", messageId: "t", delta: "" },
@@ -68,11 +81,13 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
   "run.heartbeat": { runId: "r", attempt: 1 },
   "run.finish": fence,
   "run.fail": { ...fence, error: { code: "x", message: "y" } },
+  "step.start": { ...fence, stepId: "s" },
+  "step.end": { ...fence, stepId: "s", stepAttempt: 1 },
 };
 
 /** Fields that may be absent; a claim's holder must name it to renew or release it. */
 const OPTIONAL = new Set(
-  "parentId whileActive whilePending metadata reason force claimId declined digest approvalId arguments".split(
+  "parentId whileActive whilePending metadata reason force claimId declined digest approvalId arguments always".split(
     " ",
   ),
 );

@@ -53,6 +53,7 @@ describe("5.1 every cell of the run table", () => {
       "message:refuse",
       "message:replace",
       "message:concurrent",
+      "message:steer",
       "pending:queue",
       "pending:refuse",
       "pending:abandon",

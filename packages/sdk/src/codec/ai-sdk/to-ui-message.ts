@@ -6,6 +6,7 @@ import {
   type EventItem,
   type Run,
   type SessionState,
+  type SteerItem,
   type TextItem,
 } from "@holdfast/protocol";
 import type { UIMessage } from "ai";
@@ -78,6 +79,9 @@ function rebuild(state: SessionState, run: Run, views: PartViews = {}): UIMessag
         if (shown) parts.push(shown);
         break;
       }
+      case "steer":
+        parts.push(steeringPart(item));
+        break;
       case "event":
         addEvent(parts, item);
         break;
@@ -85,6 +89,12 @@ function rebuild(state: SessionState, run: Run, views: PartViews = {}): UIMessag
   }
   const { id, metadata } = aboutMessage(run);
   return { id, role: "assistant", ...(metadata !== undefined && { metadata }), parts };
+}
+
+/** What a person said to steer the run, where the run read it. */
+function steeringPart({ message }: SteerItem): UIPart {
+  const { id, parts } = userMessage(message);
+  return { type: "steering-message", id, parts } as UIPart; // the library's own part for it
 }
 
 function textPart(item: TextItem, run: Run): UIPart {
