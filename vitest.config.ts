@@ -25,6 +25,7 @@ export default defineConfig({
             "test/*.test.ts",
             "test/cases/*.test.ts",
             "test/hostile/*.test.ts",
+            "test/arbiter/*.test.ts",
           ],
         },
       },

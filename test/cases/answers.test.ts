@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openHouse, proposal, type House } from "./support.ts";
+import { openHouse, proposal, suspendOn } from "./support.ts";
 
 test("C16: the first valid answer wins; the second learns which and whose", async () => {
   await using house = await openHouse();
@@ -31,7 +31,7 @@ test("C17: a call that is proposed again with its result known is not offered ag
     answer: { type: "text", text: "Oslo" },
   });
   const second = await house.attempt();
-  await second.append({ type: "round.open" }, ...proposal("c1", "location"), {
+  await second.append({ type: "round.open" }, ...proposal("c1", "location", '{"n":0}'), {
     type: "round.close",
   });
   await second.finish();
@@ -96,11 +96,3 @@ test.each([0, "", false, null])("C103: %j is an answer", async (value) => {
   expect(state.calls.get("c1")?.answer?.answer).toEqual({ type: "json", value });
   expect([...state.runs.values()][0]?.status).toBe("queued");
 });
-
-/** A run that waits for one call. */
-async function suspendOn(house: House, tool: string): Promise<void> {
-  await house.send("go");
-  const first = await house.attempt();
-  await first.append({ type: "round.open" }, ...proposal("c1", tool), { type: "round.close" });
-  await first.finish();
-}

@@ -1,5 +1,6 @@
 import { aiSdk } from "@holdfast/sdk/codec/ai-sdk";
 import { expect, test } from "vitest";
+import { resultsOf } from "./history.ts";
 import { openHouse, proposal } from "./support.ts";
 
 test("C01: a call whose process died before its result has a result in the next request, recorded as such", async () => {
@@ -97,12 +98,3 @@ test("C12: arguments that are no object are kept as text and exported as an obje
   for (const input of inputs) expect(input).toBeTypeOf("object");
   expect(inputs.every((input) => input !== null && !Array.isArray(input))).toBe(true);
 });
-
-/** The calls that have a result in a history, each as often as it has one. */
-function resultsOf(history: Awaited<ReturnType<typeof aiSdk.history>>): string[] {
-  return history.flatMap(({ content }) =>
-    typeof content === "string"
-      ? []
-      : content.flatMap((part) => (part.type === "tool-result" ? [part.toolCallId] : [])),
-  );
-}

@@ -1,6 +1,8 @@
 import {
   fromRows,
   type AgentItem,
+  type Call,
+  type Json,
   type SessionState,
   type ToolDeclaration,
 } from "@holdfast/protocol";
@@ -70,7 +72,8 @@ export async function openHouse(options: Partial<ServerOptions> = {}) {
 export type House = Awaited<ReturnType<typeof openHouse>>;
 export type Attempt = ReturnType<typeof attemptOf>;
 
-function attemptOf(agent: Wire, work: Work) {
+/** An attempt, as its agent uses it. */
+export function attemptOf(agent: Wire, work: Work) {
   let seq = 0;
   const fence = () => ({
     runId: work.runId,
@@ -95,4 +98,54 @@ export function proposal(callId: string, name: string, ...pieces: string[]): Age
     ...pieces.map((delta) => ({ type: "TOOL_CALL_ARGS" as const, toolCallId: callId, delta })),
     { type: "TOOL_CALL_END", toolCallId: callId },
   ];
+}
+
+/** A run that waits for calls of the tools named, `c1` and so on, after its agent has finished. */
+export async function suspendOn(house: House, ...tools: readonly string[]): Promise<Attempt> {
+  await house.send("go");
+  const attempt = await house.attempt();
+  const calls = tools.flatMap((tool, n) => proposal(`c${n + 1}`, tool, `{"n":${n}}`));
+  await attempt.append({ type: "round.open" }, ...calls, { type: "round.close" });
+  await attempt.finish();
+  return attempt;
+}
+
+/** The answer to a call, as a command. */
+export function answerTo(callId: string, value: Json = "done") {
+  const answer = { type: "json", value } as const;
+  return { type: "call.answer", callId, outcome: "ok", answer } as const;
+}
+
+/** A call as it stands. */
+export async function callOf(house: House, callId: string): Promise<Call> {
+  const call = (await house.state()).calls.get(callId);
+  if (!call) throw new Error(`There is no call ${callId}.`);
+  return call;
+}
+
+/** A decision on a call as it stands, as a command. */
+export async function decisionOn(house: House, callId: string, approved: boolean) {
+  const approvalId = (await callOf(house, callId)).approval?.id ?? "none";
+  return { type: "call.decide", callId, approvalId, approved } as const;
+}
+
+/** The types of what was logged after an offset, of those that begin so. */
+export async function loggedSince(house: House, after: string, prefix: string): Promise<string[]> {
+  const entries = await house.ana.entries(house.session);
+  return entries.flatMap(({ offset, event }) =>
+    offset > after && event.type.startsWith(prefix) ? [event.type] : [],
+  );
+}
+
+/** What a stream says up to its first frame's end. */
+export async function firstData(frames: ReadableStream<string>): Promise<string> {
+  let text = "";
+  const reader = frames.getReader();
+  while (!/^data: .*\n\n/m.test(text)) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error("The stream ended.");
+    text += value;
+  }
+  reader.releaseLock();
+  return text;
 }
