@@ -28,6 +28,10 @@ export interface EncoderScope {
   readonly attempt: number;
   /** Which stream of the attempt it is, from 0: ids that an encoder mints must differ between them. */
   readonly stream?: number;
+  /** Names the process, where it is not the one that the attempt was given to: ids differ between processes too. */
+  readonly process?: string;
+  /** The step that the stream is part of: ids differ between steps and their attempts too. */
+  readonly step?: { readonly id: string; readonly attempt: number };
   /** The claim under which this attempt executes a call; what it answers then carries the claim. */
   readonly claimOf?: (callId: string) => string | undefined;
   /**

@@ -9,6 +9,7 @@ import {
   type ToolDeclaration,
   type Verdict,
 } from "@holdfast/protocol";
+import { answerOf } from "../wire/index.ts";
 
 export interface SubmitOptions {
   /** Stops waiting. A command that was under way may still take effect. */
@@ -172,21 +173,4 @@ export function createCommands({ newId, call, submit }: CommandContext): Session
     advertise: (tools, { signal } = {}) =>
       submit({ type: "tools.advertise", tools: [...tools] }, signal),
   };
-}
-
-function answerOf(callId: string, as: Answer["type"], value: Json | undefined): Answer {
-  switch (as) {
-    case "json":
-      return { type: "json", value: value ?? null };
-    case "text":
-      if (typeof value === "string") return { type: "text", text: value };
-      break;
-    case "parts":
-      if (Array.isArray(value)) return { type: "parts", parts: value };
-      break;
-  }
-  throw new HoldfastError({
-    code: "invalid_request",
-    message: `The answer of call ${callId} is not ${as}, but ${typeof value}: give a ${as === "text" ? "string" : "list of parts"}.`,
-  });
 }

@@ -4,7 +4,7 @@ import { createCallEncoder } from "./encode-call.ts";
 import { createTextEncoder } from "./encode-text.ts";
 import { NAME, recordOf, rest, type Extras } from "./extras.ts";
 import { mergeMessageMetadata } from "./merge-objects.ts";
-import { createIds, type AiSdkScope } from "./scope.ts";
+import { createIds, streamKey, type AiSdkScope } from "./scope.ts";
 
 type ChunkType = UIMessageChunk["type"];
 type ChunkOf<T extends ChunkType> = Extract<UIMessageChunk, { type: T }>;
@@ -19,7 +19,7 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
   const text = createTextEncoder("TEXT", ids);
   const reasoning = createTextEncoder("REASONING", ids);
   const calls = createCallEncoder(scope, ids);
-  const stream = scope.stream ? `${scope.attempt}-${scope.stream}` : String(scope.attempt);
+  const stream = streamKey(scope);
   let inRound = false;
   let failure: RunFailure | undefined;
   /** What the message itself was told by this stream. */
