@@ -35,6 +35,11 @@ export interface EncoderScope {
   /** The claim under which this attempt executes a call; what it answers then carries the claim. */
   readonly claimOf?: (callId: string) => string | undefined;
   /**
+   * Whether an id is that of a message sent to steer the run. A framework that says it took one up means the message
+   * that is in the session already: the round that follows names it.
+   */
+  readonly isSteer?: (messageId: string) => boolean;
+  /**
    * Calls of earlier attempts that were approved and open when this one started. A framework that announces such a
    * call again (a provider does, once it has executed it) means that call, not a new one.
    */
