@@ -3,11 +3,12 @@ import {
   type Call,
   type CallStatus,
   type Codec,
+  type MessageNode,
   type Metadata,
   type RunFailure,
   type SessionState,
 } from "@holdfast/protocol";
-import type { ToolSet } from "ai";
+import type { Experimental_Steering as Steering, ToolSet } from "ai";
 import type { Attempt } from "./attempt.ts";
 import { createClaims } from "./claims.ts";
 import { createExecutor } from "./execute.ts";
@@ -18,6 +19,8 @@ import { whyOver } from "./over.ts";
 import type { ToolPolicies } from "./policy.ts";
 import { createProposals } from "./proposals.ts";
 import { isRunnable, resumeCalls } from "./resume.ts";
+import { steeringOf } from "./steering.ts";
+import { createSteers } from "./steers.ts";
 import { createSteps, type Step } from "./step.ts";
 import { wrapTools, type AgentTools } from "./tools.ts";
 import { createWriter, type Writer } from "./writer.ts";
@@ -53,6 +56,20 @@ export interface Run<
   tools<Others extends ToolSet>(tools: Others, policies?: ToolPolicies<Others>): AgentTools<Others>;
   /** The run's calls in log order; with `state`, those that are in one of these. */
   calls(filter?: { readonly state?: CallStatus | readonly CallStatus[] }): Call[];
+  /** Whether somebody sent something to steer the run that no model request of this attempt holds yet. */
+  hasInput(): boolean;
+  /**
+   * Hears of every message sent to steer the run, each one time; those that wait already at once.
+   *
+   * @returns takes the listener away
+   */
+  onSteer(listener: (message: MessageNode) => void): () => void;
+  /**
+   * The AI SDK's own steering for one `streamText({ experimental_steering: await run.steering() })`, made after
+   * `run.history()`: what people send to steer the run is in the next model request, and a generation that would have
+   * ended goes on for it. What it does not take up any more is left to the run's next attempt.
+   */
+  steering(): Promise<Steering>;
   /** Puts metadata on the run, owner by owner. */
   annotate(metadata: Metadata): Promise<void>;
   /**
@@ -108,7 +125,8 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
   const { runId, session } = work;
   const outbox = createOutbox({ attempt, producer, ...(onRefused && { onRefused }) });
   const claims = createClaims(attempt, () => live, work.heartbeatMs);
-  const observers = [claims.observe];
+  const steers = createSteers(runId, () => live.state);
+  const observers = [claims.observe, steers.observe];
   const live: Live = await openLive(transport, {
     session,
     signal,
@@ -139,9 +157,10 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
     attempt: work.attempt,
     claimOf: claims.claimOf,
     approved,
+    isSteer: steers.has,
     ...(attached && { process: producer }),
   };
-  const shared = { proposals, claims };
+  const shared = { proposals, claims, amend: steers.amend };
   const writer = createWriter<Chunk>({
     ...shared,
     outbox,
@@ -171,6 +190,8 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
       await outbox.flush();
       await steps.flush();
       for (const { offset } of [outbox, steps]) if (offset !== undefined) await live.until(offset);
+      // A call to execute first keeps them out of the history, and waiting (SPEC 8.7).
+      if (!callsOf(live.state, runId).some(isRunnable)) steers.tell();
       return codec.history(live.state, { runId, tools });
     },
     ...writer,
@@ -189,6 +210,9 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
       const wanted = typeof state === "string" ? [state] : state;
       return callsOf(live.state, runId).filter(({ status }) => wanted?.includes(status) ?? true);
     },
+    hasInput: () => steers.pending().some(({ id }) => !steers.isTold(id)),
+    onSteer: (listener) => steers.on(listener),
+    steering: () => steeringOf(steers, signal),
     annotate: (metadata) => writer.append([{ type: "run.annotate", metadata }]),
     finish: () => end({ type: "run.finish" }),
     fail: (error) => end({ type: "run.fail", error }),

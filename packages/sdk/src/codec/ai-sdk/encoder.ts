@@ -24,6 +24,13 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
   let failure: RunFailure | undefined;
   /** What the message itself was told by this stream. */
   let message: Extras = {};
+  /** Messages of the session that the stream took up; a round that is taken back leaves them to the next. */
+  const steers: string[] = [];
+
+  const opened = (): AgentItem => ({
+    type: "round.open",
+    ...(steers.length > 0 && { steers: [...steers] }),
+  });
 
   function annotate(more: Extras): AgentItem[] {
     if (Object.keys(more).length === 0) return [];
@@ -63,7 +70,7 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
     "start-step"(chunk) {
       ids.nextRound();
       inRound = true;
-      return [{ type: "round.open" }, ...boundary(chunk)];
+      return [opened(), ...boundary(chunk)];
     },
     "finish-step"(chunk) {
       if (!inRound) return boundary(chunk);
@@ -78,7 +85,7 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
       reasoning.reset();
       calls.reset();
       ids.nextRound();
-      return [{ type: "round.withdraw" }, { type: "round.open" }, ...boundary(chunk)];
+      return [{ type: "round.withdraw" }, opened(), ...boundary(chunk)];
     },
 
     "text-start": (chunk) => text.start(chunk),
@@ -103,7 +110,11 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
     "source-document": custom,
     file: custom,
     "reasoning-file": custom,
-    "steering-message": custom,
+    "steering-message"(chunk) {
+      if (!scope.isSteer?.(chunk.id)) return custom(chunk);
+      steers.push(chunk.id);
+      return [];
+    },
   };
 
   return {
