@@ -28,8 +28,17 @@ export interface EncoderScope {
   readonly attempt: number;
   /** Which stream of the attempt it is, from 0: ids that an encoder mints must differ between them. */
   readonly stream?: number;
+  /** Names the process, where it is not the one that the attempt was given to: ids differ between processes too. */
+  readonly process?: string;
+  /** The step that the stream is part of: ids differ between steps and their attempts too. */
+  readonly step?: { readonly id: string; readonly attempt: number };
   /** The claim under which this attempt executes a call; what it answers then carries the claim. */
   readonly claimOf?: (callId: string) => string | undefined;
+  /**
+   * Whether an id is that of a message sent to steer the run. A framework that says it took one up means the message
+   * that is in the session already: the round that follows names it.
+   */
+  readonly isSteer?: (messageId: string) => boolean;
   /**
    * Calls of earlier attempts that were approved and open when this one started. A framework that announces such a
    * call again (a provider does, once it has executed it) means that call, not a new one.

@@ -113,7 +113,8 @@ export interface RunAppend extends Fence {
 /** What an attempt may append. */
 export type AgentItem =
   | ContentEvent
-  | { readonly type: "round.open" }
+  /** `steers` names the steering messages that the round's model request holds. Absent: all that wait. */
+  | { readonly type: "round.open"; readonly steers?: readonly string[] }
   | { readonly type: "round.close" }
   /** Takes the open round back: its content and calls leave the history. */
   | { readonly type: "round.withdraw"; readonly reason?: string }

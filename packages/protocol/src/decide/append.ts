@@ -95,7 +95,7 @@ function appendItem(
       return endArguments(draft, env, run, item, scope);
     case "round.open": {
       if (round !== undefined) closeRound(draft, env, run, round, attempt);
-      return openRound(draft, env, run.id, attempt);
+      return openRound(draft, env, run.id, attempt, item.steers);
     }
     case "round.close":
       if (round !== undefined) closeRound(draft, env, run, round, attempt);

@@ -37,6 +37,7 @@ export function openRound(
   env: Env,
   runId: string,
   attempt: Scope & { readonly runId: string },
+  read?: readonly string[],
 ): Ruling {
   const run = draft.state.runs.get(runId);
   if (!run) return APPLIED;
@@ -44,7 +45,7 @@ export function openRound(
   const { rounds } = draft.state.session.policy.budget;
   if (round > rounds) return breach(draft, env, run, `more than ${rounds} rounds`);
   record(draft, env, { type: "round.opened", round }, { ...attempt, round });
-  takeSteers(draft, env, runId, { ...attempt, round });
+  takeSteers(draft, env, runId, { ...attempt, round }, read);
   return APPLIED;
 }
 

@@ -10,10 +10,26 @@ export function pendingSteers(run: Run): readonly { messageId: string; offset: s
   return (run.steers ?? []).filter(({ consumed }) => consumed === undefined);
 }
 
-/** A round begins: it reads what was sent to steer the run, unless an approved call is still to run first. */
-export function takeSteers(draft: Draft, env: Env, runId: string, scope: Scope): void {
+/**
+ * A round begins: it reads what was sent to steer the run, unless an approved call is still to run first. An agent that
+ * says which messages its request holds is believed: one that came after the request was made waits for the next.
+ */
+export function takeSteers(
+  draft: Draft,
+  env: Env,
+  runId: string,
+  scope: Scope,
+  read?: readonly string[],
+): void {
   const run = draft.state.runs.get(runId);
   if (!run?.steers) return;
+  if (read) {
+    for (const { messageId } of pendingSteers(run)) {
+      if (!read.includes(messageId)) continue;
+      record(draft, env, { type: "run.steer_settled", messageId, consumed: true }, scope);
+    }
+    return;
+  }
   const isRunnable = callsOf(draft.state, runId).some(
     ({ status, executor }) => status === "open" && executor !== "client",
   );

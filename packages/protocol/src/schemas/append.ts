@@ -135,6 +135,7 @@ const optional: Readonly<Record<string, Kind>> = {
   role: "role",
   signed: "flag",
   source: "text",
+  steers: "ids",
   subagentRunId: "id",
   timestamp: "time",
 };
@@ -162,6 +163,7 @@ function checkItem(item: unknown, index: number): void {
 
 const PROBLEMS = {
   id: `must be a non-empty string of at most ${MAX_ID} characters`,
+  ids: `must be an array of non-empty strings of at most ${MAX_ID} characters`,
   text: "must be a string",
   count: "must be a whole number of at least 1",
   any: "is missing",
@@ -196,6 +198,8 @@ function fits(value: unknown, kind: Kind): boolean {
   switch (kind) {
     case "id":
       return isId(value);
+    case "ids":
+      return Array.isArray(value) && value.every((it) => isId(it));
     case "text":
       return typeof value === "string";
     case "count":

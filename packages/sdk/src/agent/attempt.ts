@@ -8,9 +8,12 @@ import {
 } from "../wire/index.ts";
 import type { Work } from "./work.ts";
 
+/** Which attempt it is, and how it is spoken for. */
+export type AttemptName = Omit<Work, "wakeId" | "leaseMs">;
+
 /** What everything that acts for one attempt shares. */
 export interface Attempt {
-  readonly work: Work;
+  readonly work: AttemptName;
   /** Speaks with the attempt's token. */
   readonly transport: Transport;
   /** Aborted once the attempt is over for this process; the reason is a {@link HoldfastError}. */
@@ -26,7 +29,7 @@ export interface Attempt {
 }
 
 export function createAttempt(
-  work: Work,
+  work: AttemptName,
   transport: Transport,
   { instance, patienceMs }: { readonly instance: string; readonly patienceMs: number },
 ): Attempt {

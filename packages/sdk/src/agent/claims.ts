@@ -30,11 +30,11 @@ export interface Claims {
   /** The call was refused to this attempt: what its framework makes of that is no answer to it. */
   isRefused(callId: string): boolean;
   /** To be called with every new state: notices calls that ended under this attempt's hands. */
-  observe(state: SessionState): void;
+  readonly observe: (state: SessionState) => void;
 }
 
 export function createClaims(attempt: Attempt, live: () => Live, renewMs: number): Claims {
-  const held = new Map<string, { readonly callId: string; readonly claimId: string }>();
+  const held = new Map<string, string>();
   const running = new Map<string, (reason: HoldfastError) => void>();
   const refused = new Set<string>();
 
@@ -66,23 +66,26 @@ export function createClaims(attempt: Attempt, live: () => Live, renewMs: number
 
   return {
     async claim(callId) {
-      const { error, claimId, offset } = await command(attempt, { type: "call.claim", callId });
-      if (!error && claimId === undefined)
-        throw new HoldfastError({ code: "internal", message: `No claim came for ${callId}.` });
-      await live().until(offset);
-      const call = find(live().state, callId);
-      if (claimId !== undefined) {
+      const verdict = await command(attempt, { type: "call.claim", callId });
+      const { error, claimId, offset } = verdict;
+      if (!error) {
+        if (claimId === undefined)
+          throw new HoldfastError({ code: "internal", message: `No claim came for ${callId}.` });
         refused.delete(callId);
-        held.set(callId, { callId: call?.id ?? callId, claimId });
-        return grant(call?.id ?? callId, claimId);
+        held.set(callId, claimId);
+        // The verdict names the session's id: whoever executes need not wait for the log to come by.
+        return grant(verdict.callId ?? callId, claimId);
       }
       refused.add(callId);
       held.delete(callId);
-      if (error?.code === "call_settled" && call?.status === "settled")
-        return { type: "settled", call };
-      throw new HoldfastError(error ?? { code: "internal", message: "No verdict." });
+      if (error.code === "call_settled") {
+        await live().until(offset);
+        const call = find(live().state, callId);
+        if (call?.status === "settled") return { type: "settled", call };
+      }
+      throw new HoldfastError(error);
     },
-    claimOf: (callId) => held.get(callId)?.claimId,
+    claimOf: (callId) => held.get(callId),
     isRefused: (callId) => refused.has(callId),
     observe(state) {
       for (const [callId, stop] of running) {

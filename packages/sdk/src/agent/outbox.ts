@@ -19,6 +19,10 @@ export interface OutboxOptions {
   readonly attempt: Attempt;
   /** Names this appender within the attempt. */
   readonly producer: string;
+  /** The step that everything belongs to. */
+  readonly step?: { readonly stepId: string; readonly stepAttempt: number };
+  /** How many batches the producer has sent already. Default 0. */
+  readonly sent?: number;
   /** The most JSON text that one request carries, in characters; one item alone may be longer. Default 256 Ki. */
   readonly batchSize?: number;
   /** How much JSON text may wait before {@link Outbox.room} does, in characters. Default 1 Mi. */
@@ -43,8 +47,11 @@ export interface Outbox {
   flush(): Promise<void>;
   /** Resolves when there is room for more. */
   room(): Promise<void>;
-  /** The agent's last word, after everything so far. Nothing can be pushed after it. */
-  end(word: LastWord): Promise<void>;
+  /**
+   * The last word, after everything so far and, where it is given, once `after` has settled, which must not reject.
+   * Nothing can be pushed after it.
+   */
+  end(word: LastWord, after?: Promise<unknown>): Promise<void>;
   /** The last word was pushed. */
   readonly ended: boolean;
   /** The session's head at the last verdict; undefined before the first. */
@@ -53,23 +60,27 @@ export interface Outbox {
 
 export type LastWord =
   | { readonly type: "run.finish" }
-  | { readonly type: "run.fail"; readonly error: RunFailure };
+  | { readonly type: "run.fail"; readonly error: RunFailure }
+  /** Of a step's own outbox. */
+  | { readonly type: "step.end" };
 
 interface Queued {
   readonly text: string;
   /** Absent for the last word. */
   readonly item?: AgentItem;
+  /** What the last word waits for. */
+  readonly after?: Promise<unknown>;
   settle(error?: Rejection): void;
   drop(reason: unknown): void;
 }
 
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { attempt, producer, batchSize = 256 * 1024, queueSize = 1024 * 1024 } = options;
+  const { attempt, producer, step, batchSize = 256 * 1024, queueSize = 1024 * 1024 } = options;
   const { work, signal } = attempt;
   const queue: Queued[] = [];
   const waitingForRoom: (() => void)[] = [];
   let waiting = 0;
-  let seq = 0;
+  let seq = options.sent ?? 0;
   let pumping = false;
   let last: Promise<unknown> = Promise.resolve();
   /** What stands for an item of the last batch that was refused. */
@@ -90,6 +101,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     while (queue.length > 0) {
       const batch = take();
       try {
+        await batch[0]?.after;
         await deliver(batch);
       } catch (error) {
         const reason = signal.aborted ? signal.reason : error;
@@ -147,7 +159,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const next = seq + 1;
     const { runId, attempt: number } = work;
     const id = `${runId}.${number}.${producer}.${next}`;
-    const fence = JSON.stringify({ id, runId, attempt: number, producer, seq: next }).slice(0, -1);
+    const body = { id, runId, attempt: number, producer, seq: next, ...step };
+    const fence = JSON.stringify(body).slice(0, -1);
     const [first] = batch;
     if (first && !first.item) return `${fence},${first.text.slice(1)}`;
     return `${fence},"type":"run.append","items":[${batch.map(({ text }) => text).join(",")}]}`;
@@ -222,13 +235,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
       if (waiting <= queueSize) return Promise.resolve();
       return new Promise((resolve) => waitingForRoom.push(resolve));
     },
-    end(word) {
+    end(word, after) {
       if (signal.aborted) return track(Promise.reject(signal.reason as Error));
       if (ended) return track(Promise.reject(new HoldfastError(AFTER_THE_END)));
       ended = true;
       return track(
         new Promise((resolve, reject) => {
-          enqueue([{ text: JSON.stringify(word), settle: () => resolve(), drop: reject }]);
+          const text = JSON.stringify(word);
+          enqueue([{ text, ...(after && { after }), settle: () => resolve(), drop: reject }]);
         }),
       );
     },

@@ -16,6 +16,8 @@ export interface PipeContext {
   readonly proposals: Proposals;
   readonly claims: Claims;
   readonly signal: AbortSignal;
+  /** Changes an item on its way. */
+  readonly amend?: (item: AgentItem) => AgentItem;
 }
 
 /**
@@ -26,12 +28,13 @@ export interface PipeContext {
 export async function pipe<Chunk>(
   stream: ReadableStream<Chunk> | AsyncIterable<Chunk>,
   encoder: Encoder<Chunk>,
-  { outbox, proposals, claims, signal }: PipeContext,
+  { outbox, proposals, claims, signal, amend = asItIs }: PipeContext,
 ): Promise<Piped> {
   let finishReason: string | undefined;
   for await (const chunk of readUntil(stream, signal)) {
     finishReason = finishReasonOf(chunk) ?? finishReason;
-    const items = encoder.encode(chunk).filter((item) => !isEchoOfRefusal(item, claims));
+    const said = encoder.encode(chunk).filter((item) => !isEchoOfRefusal(item, claims));
+    const items = said.map(amend);
     if (items.length === 0) continue;
     const receipt = outbox.push(items);
     for (const item of items) {
@@ -43,6 +46,8 @@ export async function pipe<Chunk>(
   const { failure } = encoder;
   return { ...(finishReason !== undefined && { finishReason }), ...(failure && { failure }) };
 }
+
+const asItIs = (item: AgentItem): AgentItem => item;
 
 /** A framework reports a refused execution as the call's result; the call itself is somebody else's, or ended. */
 function isEchoOfRefusal(item: AgentItem, claims: Claims): boolean {

@@ -1,33 +1,42 @@
 import {
   callsOf,
-  HoldfastError,
-  type AgentItem,
   type Call,
   type CallStatus,
   type Codec,
-  type Json,
+  type MessageNode,
   type Metadata,
   type RunFailure,
   type SessionState,
 } from "@holdfast/protocol";
-import type { ToolSet } from "ai";
-import { command, type Attempt } from "./attempt.ts";
+import type { Experimental_Steering as Steering, ToolSet } from "ai";
+import type { Attempt } from "./attempt.ts";
 import { createClaims } from "./claims.ts";
 import { createExecutor } from "./execute.ts";
+import { keepLease } from "./lease.ts";
 import { openLive, type Live } from "./live.ts";
-import { createOutbox, type Refused } from "./outbox.ts";
-import { pipe, type Piped } from "./pipe.ts";
+import { createOutbox, type LastWord, type Refused } from "./outbox.ts";
+import { whyOver } from "./over.ts";
 import type { ToolPolicies } from "./policy.ts";
 import { createProposals } from "./proposals.ts";
 import { isRunnable, resumeCalls } from "./resume.ts";
+import { steeringOf } from "./steering.ts";
+import { createSteers } from "./steers.ts";
+import { createSteps, type Step } from "./step.ts";
 import { wrapTools, type AgentTools } from "./tools.ts";
+import { createWriter, type Writer } from "./writer.ts";
 
 /** One attempt of a run, in the hands of its agent. */
-export interface Run<Chunk = unknown, History = unknown, Tools extends ToolSet = ToolSet> {
+export interface Run<
+  Chunk = unknown,
+  History = unknown,
+  Tools extends ToolSet = ToolSet,
+> extends Writer<Chunk> {
   readonly id: string;
   readonly session: string;
   /** From 1. */
   readonly attempt: number;
+  /** The attempt's own token: with it, other processes act for the attempt too (see `attachRun`). */
+  readonly token: string;
   /** The session, live: it changes in place as entries come, the agent's own included. */
   readonly state: SessionState;
   /**
@@ -39,19 +48,6 @@ export interface Run<Chunk = unknown, History = unknown, Tools extends ToolSet =
   /** What the model is sent: everything before, with one result for every call. */
   history(): Promise<History>;
   /**
-   * Appends what a framework's stream says, and reads it no faster than the log takes it. Resolves when the stream has
-   * ended and all of it is durable. Streams of one attempt go one after the other.
-   *
-   * @throws what the stream throws; the signal's reason
-   */
-  pipe(stream: ReadableStream<Chunk> | AsyncIterable<Chunk>): Promise<Piped>;
-  /**
-   * Appends items as they are.
-   *
-   * @throws {HoldfastError} the first refusal; the others of the items stand
-   */
-  append(items: readonly AgentItem[]): Promise<void>;
-  /**
    * Tools for `streamText({ ...run.tools() })`: each executes only once its call is durably in the log and claimed.
    * Without arguments the worker's. Other tools work too, but the server knows nothing of their schemas and policies;
    * policies given here are for this attempt, and must not be milder than the declared ones.
@@ -60,12 +56,33 @@ export interface Run<Chunk = unknown, History = unknown, Tools extends ToolSet =
   tools<Others extends ToolSet>(tools: Others, policies?: ToolPolicies<Others>): AgentTools<Others>;
   /** The run's calls in log order; with `state`, those that are in one of these. */
   calls(filter?: { readonly state?: CallStatus | readonly CallStatus[] }): Call[];
-  /** How far a call's execution is; replaces what was said before. */
-  progress(callId: string, progress: Json, metadata?: Metadata): Promise<void>;
+  /** Whether somebody sent something to steer the run that no model request of this attempt holds yet. */
+  hasInput(): boolean;
+  /**
+   * Hears of every message sent to steer the run, each one time; those that wait already at once.
+   *
+   * @returns takes the listener away
+   */
+  onSteer(listener: (message: MessageNode) => void): () => void;
+  /**
+   * The AI SDK's own steering for one `streamText({ experimental_steering: await run.steering() })`, made after
+   * `run.history()`: what people send to steer the run is in the next model request, and a generation that would have
+   * ended goes on for it. What it does not take up any more is left to the run's next attempt.
+   */
+  steering(): Promise<Steering>;
   /** Puts metadata on the run, owner by owner. */
   annotate(metadata: Metadata): Promise<void>;
-  /** Resolves when everything so far is durable. */
-  flush(): Promise<void>;
+  /**
+   * Does a part of the run that is tried again as a whole: starts the step, and ends it when `work` is done. A throw is
+   * passed on and leaves the step open; doing it again, in this attempt or a later one, takes back what it wrote.
+   * Several steps may be under way at once.
+   *
+   * @throws what `work` throws; {HoldfastError} `step_settled` once somebody else decided, claimed, answered or read
+   *   anything in it; `attempt_fenced` where it was started again meanwhile
+   */
+  step<T>(stepId: string, work: (step: Step<Chunk>) => Promise<T>): Promise<T>;
+  /** Starts a step as `step` does, for those who end it themselves. */
+  startStep(stepId: string): Promise<Step<Chunk>>;
   /**
    * The agent is done for now; what becomes of the run the server decides. Sent by itself when the handler returns.
    * Nothing can be appended after it.
@@ -82,6 +99,8 @@ export interface RunOptions<Chunk, History, Tools extends ToolSet> {
   readonly policies: ToolPolicies<Tools>;
   /** Names this process among the attempt's appenders. */
   readonly producer: string;
+  /** The process is not the one that the attempt was given to: what earlier attempts left is not its to execute. */
+  readonly attached?: boolean;
   readonly onRefused?: (refused: Refused) => void;
 }
 
@@ -101,18 +120,20 @@ export interface OpenRun<Chunk, History, Tools extends ToolSet> {
 export async function openRun<Chunk, History, Tools extends ToolSet>(
   options: RunOptions<Chunk, History, Tools>,
 ): Promise<OpenRun<Chunk, History, Tools>> {
-  const { attempt, codec, producer, tools, policies, onRefused } = options;
+  const { attempt, codec, producer, tools, policies, attached = false, onRefused } = options;
   const { work, signal, transport } = attempt;
   const { runId, session } = work;
   const outbox = createOutbox({ attempt, producer, ...(onRefused && { onRefused }) });
   const claims = createClaims(attempt, () => live, work.heartbeatMs);
+  const steers = createSteers(runId, () => live.state);
+  const observers = [claims.observe, steers.observe];
   const live: Live = await openLive(transport, {
     session,
     signal,
     onError: attempt.lapse,
     onChange(state) {
-      claims.observe(state);
-      const over = isOver(state, attempt);
+      for (const observe of observers) observe(state);
+      const over = whyOver(state, attempt);
       // After the agent's own last word the run ends by itself; its verdict tells.
       if (over && !outbox.ended) attempt.lapse(over);
     },
@@ -128,39 +149,59 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
       .filter(({ status, approval }) => status === "open" && approval?.decision?.approved)
       .map(({ id }) => id),
   );
-  await resumeCalls(live.state, { runId, tools, executor, claims, outbox });
+  if (!attached) await resumeCalls(live.state, { runId, tools, executor, claims, outbox });
 
   let failure: RunFailure | undefined;
-  let streams = 0;
-
-  async function append(items: readonly AgentItem[]): Promise<void> {
-    const [first] = await outbox.push(items);
-    if (first) throw new HoldfastError(first.error);
-  }
+  const scope = {
+    runId,
+    attempt: work.attempt,
+    claimOf: claims.claimOf,
+    approved,
+    isSteer: steers.has,
+    ...(attached && { process: producer }),
+  };
+  const shared = { proposals, claims, amend: steers.amend };
+  const writer = createWriter<Chunk>({
+    ...shared,
+    outbox,
+    signal,
+    encoder: (stream) => codec.encoder({ ...scope, stream }),
+  });
+  const steps = createSteps<Chunk>({
+    ...shared,
+    attempt,
+    producer,
+    before: () => outbox.flush(),
+    encoder: (stream, step) => codec.encoder({ ...scope, stream, step }),
+    ...(onRefused && { onRefused }),
+  });
+  observers.push(steps.observe);
 
   const run: Run<Chunk, History, Tools> = {
     id: runId,
     session,
     attempt: work.attempt,
+    token: work.token,
     get state() {
       return live.state;
     },
     signal,
     async history() {
       await outbox.flush();
-      if (outbox.offset !== undefined) await live.until(outbox.offset);
+      await steps.flush();
+      for (const { offset } of [outbox, steps]) if (offset !== undefined) await live.until(offset);
+      // A call to execute first keeps them out of the history, and waiting (SPEC 8.7).
+      if (!callsOf(live.state, runId).some(isRunnable)) steers.tell();
       return codec.history(live.state, { runId, tools });
     },
+    ...writer,
     async pipe(stream) {
-      const { claimOf } = claims;
-      const scope = { runId, attempt: work.attempt, stream: streams, claimOf, approved };
-      streams += 1;
-      const context = { outbox, proposals, claims, signal };
-      const piped = await pipe(stream, codec.encoder(scope), context);
+      const piped = await writer.pipe(stream);
       failure = piped.failure ?? failure;
       return piped;
     },
-    append,
+    step: (stepId, part) => steps.run(stepId, part),
+    startStep: (stepId) => steps.start(stepId),
     tools: (<Others extends ToolSet>(others?: Others, more?: ToolPolicies<Others>) =>
       others
         ? wrapTools(others, { ...policies, ...more } as ToolPolicies<Others>, executor)
@@ -169,69 +210,25 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
       const wanted = typeof state === "string" ? [state] : state;
       return callsOf(live.state, runId).filter(({ status }) => wanted?.includes(status) ?? true);
     },
-    progress(callId, progress, metadata) {
-      const claimId = claims.claimOf(callId);
-      return append([
-        {
-          type: "call.progress",
-          callId,
-          ...(claimId !== undefined && { claimId }),
-          progress,
-          ...(metadata && { metadata }),
-        },
-      ]);
-    },
-    annotate: (metadata) => append([{ type: "run.annotate", metadata }]),
-    flush: () => outbox.flush(),
-    finish: () => outbox.end({ type: "run.finish" }),
-    fail: (error) => outbox.end({ type: "run.fail", error }),
+    hasInput: () => steers.pending().some(({ id }) => !steers.isTold(id)),
+    onSteer: (listener) => steers.on(listener),
+    steering: () => steeringOf(steers, signal),
+    annotate: (metadata) => writer.append([{ type: "run.annotate", metadata }]),
+    finish: () => end({ type: "run.finish" }),
+    fail: (error) => end({ type: "run.fail", error }),
   };
+
+  /** What steps were given comes before the last word. */
+  function end(word: LastWord): Promise<void> {
+    return outbox.end(word, steps.flush());
+  }
+
   return {
     run,
     async conclude() {
       if (outbox.ended) return outbox.flush();
-      await outbox.end(failure ? { type: "run.fail", error: failure } : { type: "run.finish" });
+      const error = failure ?? steps.failure;
+      await end(error ? { type: "run.fail", error } : { type: "run.finish" });
     },
   };
-}
-
-/** Why an attempt is over, by the state. */
-function isOver(state: SessionState, { work }: Attempt): HoldfastError | undefined {
-  const run = state.runs.get(work.runId);
-  if (run?.status === "active" && run.attempt === work.attempt) return undefined;
-  // An older state than the grant, from a server that is behind.
-  if (!run || state.head < work.offset) return undefined;
-  if (run.status === "ended") {
-    return new HoldfastError({
-      code: "run_ended",
-      message: `Run ${run.id} ended ${run.outcome ?? ""}${run.reason ? ` (${run.reason})` : ""}: stop working on it.`,
-      details: { outcome: run.outcome, reason: run.reason },
-    });
-  }
-  return new HoldfastError({
-    code: "attempt_fenced",
-    message: `Attempt ${work.attempt} of run ${run.id} is over (it is ${run.status}, at ${run.attempt}).`,
-    details: { attempt: run.attempt, status: run.status },
-  });
-}
-
-/** Says that the agent is at work whenever nothing else did for a while. */
-async function keepLease(attempt: Attempt): Promise<void> {
-  const { work, signal, transport } = attempt;
-  const { timing } = transport;
-  try {
-    for (;;) {
-      const quiet = timing.now() - attempt.heardAt;
-      if (quiet < work.heartbeatMs) {
-        await timing.sleep(work.heartbeatMs - quiet, signal);
-        continue;
-      }
-      const { runId, attempt: number } = work;
-      const { error } = await command(attempt, { type: "run.heartbeat", runId, attempt: number });
-      if (error) throw new HoldfastError(error);
-      attempt.heardAt = Math.max(attempt.heardAt, timing.now());
-    }
-  } catch (error) {
-    if (error instanceof HoldfastError) attempt.lapse(error);
-  }
 }

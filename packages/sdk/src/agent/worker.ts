@@ -3,6 +3,7 @@ import type { ToolSet } from "ai";
 import {
   backoffMs,
   createTransport,
+  WORKER_BACKOFF,
   isTransient,
   linkedController,
   systemTiming,
@@ -80,8 +81,6 @@ export interface Worker extends AsyncDisposable {
   readonly stopped: Promise<void>;
 }
 
-const DEFAULT_BACKOFF: Backoff = { baseMs: 100, maxMs: 3_000 };
-
 /**
  * Starts working: asks the server for runs of the agent and has the handler work on them, several at once. Survives
  * a server that is away or restarts, and keeps its attempts meanwhile.
@@ -99,7 +98,7 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
   const connection = {
     url,
     timing,
-    backoff: options.backoff ?? DEFAULT_BACKOFF,
+    backoff: options.backoff ?? WORKER_BACKOFF,
     ...(options.fetch && { fetch: options.fetch }),
   };
   const transport = createTransport({ ...connection, token: options.token });

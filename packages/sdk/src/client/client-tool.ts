@@ -6,14 +6,27 @@ import {
   type SessionState,
   type ToolDeclaration,
 } from "@holdfast/protocol";
-import { systemTiming, type Timing } from "../wire/index.ts";
+import type { Timing } from "../wire/index.ts";
+import { executeCall } from "./execute-call.ts";
 import type { Session } from "./session.ts";
+import { toJsonSchema, type ToolSchema } from "./tool-schema.ts";
 
 /** A tool that this client executes. */
-export interface ClientTool<Args = Json> extends Omit<ToolDeclaration, "executor"> {
+export interface ClientTool<Args = Json> extends Omit<
+  ToolDeclaration,
+  "executor" | "parameters" | "result"
+> {
+  /**
+   * What the arguments are: JSON Schema, which the server checks, or a Standard Schema (zod 4 and others), which is
+   * declared as JSON Schema and checks them once more, and converts them, before `execute`.
+   */
+  readonly parameters?: ToolSchema<Args>;
+  /** What the answer is; the server takes no other. */
+  readonly result?: ToolSchema;
   /**
    * Runs the call and gives its answer; `undefined` is answered as `null`, a throw as an error with its message.
-   * Arguments are as parsed (text where the call says so); the server has validated them against `parameters`.
+   * Arguments are as `parameters` gives them (text where the call says so); invalid ones are answered as an error that
+   * names where, and nothing runs.
    */
   readonly execute: (
     args: Args,
@@ -24,6 +37,8 @@ export interface ClientTool<Args = Json> extends Omit<ToolDeclaration, "executor
 export interface ToolContext {
   readonly callId: string;
   readonly call: Call;
+  /** The same however often the call is executed, and another for every other call: give it to whoever has the effect. */
+  readonly idempotencyKey: string;
   /** Aborted when the call is settled or claimed elsewhere, or the session is closed: nothing that follows is used. */
   readonly signal: AbortSignal;
   /** Shows how far it is. Settles without throwing: progress is worth nothing once the call is lost. */
@@ -49,6 +64,8 @@ export interface ToolProvision extends Disposable {
  * Calls that are `manual` (a claim expired on them, and running twice may do harm) are left to people.
  *
  * Closing stops taking calls; one that runs goes on to its answer, since its effects may have begun.
+ *
+ * @throws {TypeError} for a Standard Schema that does not say itself as JSON Schema
  */
 export function provideTool<Args = Json>(
   session: Session,
@@ -57,12 +74,32 @@ export function provideTool<Args = Json>(
 ): ToolProvision {
   let runner = runners.get(session);
   if (!runner) runners.set(session, (runner = createRunner(session)));
-  // Arguments come from outside; their type is the tool author's word, checked by the server's validation.
-  return runner.provide({ tool: tool as ClientTool<never>, options });
+  return runner.provide({ tool, declaration: declarationOf(tool), options });
 }
 
-interface Provided {
-  readonly tool: ClientTool<never>;
+/**
+ * What the server is told of a tool.
+ *
+ * @throws {TypeError} for a Standard Schema that does not say itself as JSON Schema
+ */
+export function declarationOf<Args>(tool: ClientTool<Args>): ToolDeclaration {
+  const { execute: _, parameters, result, ...declared } = tool;
+  return {
+    ...declared,
+    executor: "client",
+    ...(parameters && { parameters: toJsonSchema(parameters) }),
+    ...(result && { result: toJsonSchema(result) }),
+  };
+}
+
+/** Arguments come from outside; their type is the tool author's word, checked by its schema. */
+export type AnyClientTool = Omit<ClientTool<unknown>, "execute"> & {
+  readonly execute: ClientTool<never>["execute"];
+};
+
+export interface Provided {
+  readonly tool: AnyClientTool;
+  readonly declaration: ToolDeclaration;
   readonly options: ProvideOptions;
 }
 
@@ -113,7 +150,7 @@ function createRunner(session: Session): Runner {
     try {
       const { claimId, offset } = await session.claim(call.id);
       const provided = providerOf(call.name);
-      if (provided) await execute(session, { call, claimId, since: offset }, provided);
+      if (provided) await executeCall(session, { call, claimId, since: offset }, provided);
       else await session.release(call.id, claimId);
     } catch (error) {
       const failure = asError(error);
@@ -131,11 +168,9 @@ function createRunner(session: Session): Runner {
     }
   }
 
-  async function advertise({ tool, options }: Provided): Promise<void> {
+  async function advertise({ tool, declaration, options }: Provided): Promise<void> {
     try {
       await session.ready();
-      const { execute: _, ...declared } = tool;
-      const declaration: ToolDeclaration = { ...declared, executor: "client" };
       const known = session.state.session.advertised.find((it) => it.tool.name === tool.name);
       if (!known || !sameJson(known.tool, declaration)) await session.advertise([declaration]);
     } catch (error) {
@@ -161,103 +196,6 @@ function createRunner(session: Session): Runner {
       return { close, [Symbol.dispose]: close };
     },
   };
-}
-
-interface Held {
-  readonly call: Call;
-  readonly claimId: string;
-  /** The head at which the claim holds; an older state does not know of it yet. */
-  readonly since: string;
-}
-
-/** Runs one claimed call to its answer. */
-async function execute(session: Session, held: Held, { tool, options }: Provided): Promise<void> {
-  const { call, claimId } = held;
-  const lost = new AbortController();
-  const done = new AbortController();
-  const unsubscribe = session.subscribe(() => {
-    const reason = lossOf(session, held);
-    if (reason) lost.abort(reason);
-  });
-  void renew(session, held, options, done.signal);
-  try {
-    const outcome = await outcomeOf(tool, call, {
-      callId: call.id,
-      call,
-      signal: lost.signal,
-      progress: (value) =>
-        session.progress(call.id, value, { claimId, signal: lost.signal }).then(
-          () => {},
-          () => {},
-        ),
-    });
-    if (lost.signal.aborted) return;
-    const { offset } = await ("value" in outcome
-      ? session.answer(call.id, outcome.value, { claimId })
-      : session.answer(call.id, outcome.error, { claimId, outcome: "error", as: "text" }));
-    // A state that does not know of the answer yet may show the call as open: do not take it again.
-    await session.reached(offset);
-  } finally {
-    done.abort();
-    unsubscribe();
-  }
-}
-
-async function outcomeOf(
-  tool: ClientTool<never>,
-  call: Call,
-  context: ToolContext,
-): Promise<{ value: Json | undefined } | { error: string }> {
-  try {
-    const args = argumentsOf(call) as never;
-    const value = await tool.execute(args, context);
-    // What cannot be sent as JSON is the tool's failure, not the session's.
-    JSON.stringify(value);
-    return { value: value ?? undefined };
-  } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function argumentsOf(call: Call): Json {
-  if (call.argumentsEncoding === "text") return call.arguments;
-  return call.arguments.trim() === "" ? {} : (JSON.parse(call.arguments) as Json);
-}
-
-/** Keeps a claim until `done`. A claim that expired is not an end: the call can still be answered by its last holder. */
-async function renew(
-  session: Session,
-  { call, claimId }: Held,
-  { heartbeatMs = 10_000, timing = systemTiming }: ProvideOptions,
-  done: AbortSignal,
-): Promise<void> {
-  try {
-    for (;;) {
-      await timing.sleep(heartbeatMs, done);
-      await session.renew(call.id, claimId, { signal: done });
-    }
-  } catch {
-    // Done, or lost; the state says which, and whoever runs the call hears of it there.
-  }
-}
-
-/** Why a held call is no longer ours to answer, or undefined while it is. */
-function lossOf(session: Session, { call, claimId, since }: Held): Error | undefined {
-  if (session.status.type === "closed")
-    return new HoldfastError({ code: "closed", message: "The session was closed." });
-  if (session.state.head < since) return undefined;
-  const now = session.state.calls.get(call.id);
-  if (!now || now.status === "settled")
-    return new HoldfastError({
-      code: "call_settled",
-      message: `Call ${call.id} was settled elsewhere${now?.outcome ? ` (${now.outcome})` : ""}.`,
-    });
-  if (now.claim && now.claim.id !== claimId)
-    return new HoldfastError({
-      code: "claim_lost",
-      message: `Call ${call.id} is executed by ${now.claim.by} now.`,
-    });
-  return undefined;
 }
 
 /** Refusals that only say: somebody else had it, or it is over. */

@@ -9,6 +9,7 @@ import {
   type ToolDeclaration,
   type Verdict,
 } from "@holdfast/protocol";
+import { answerOf } from "../wire/index.ts";
 
 export interface SubmitOptions {
   /** Stops waiting. A command that was under way may still take effect. */
@@ -38,6 +39,8 @@ export interface DecideOptions extends SubmitOptions {
   readonly digest?: string;
   /** Edit-then-approve: the argument text to run with instead. */
   readonly arguments?: string;
+  /** Lets the tool run without asking for the rest of the session, on the record; `revokeApproval` takes it back. */
+  readonly always?: boolean;
 }
 
 /**
@@ -73,8 +76,10 @@ export interface SessionCommands {
     reason: string,
     options?: SubmitOptions & { readonly claimId?: string },
   ) => Promise<Verdict>;
-  /** @throws `stale_decision` when something else stands, or nothing does */
+  /** @throws `stale_decision` when something else stands, or nothing does; `not_approver` */
   readonly decide: (callId: string, options: DecideOptions) => Promise<Verdict>;
+  /** Takes back that a tool runs without asking: its calls to come ask again. */
+  readonly revokeApproval: (tool: string, options?: SubmitOptions) => Promise<Verdict>;
   readonly cancelCall: (
     callId: string,
     options?: SubmitOptions & { readonly reason?: string },
@@ -165,6 +170,7 @@ export function createCommands({ newId, call, submit }: CommandContext): Session
         signal,
       );
     },
+    revokeApproval: (tool, { signal } = {}) => submit({ type: "approval.revoke", tool }, signal),
     cancelCall: (callId, { signal, reason } = {}) =>
       submit({ type: "call.cancel", callId, ...(reason !== undefined && { reason }) }, signal),
     cancelRun: (runId, { signal, reason } = {}) =>
@@ -172,21 +178,4 @@ export function createCommands({ newId, call, submit }: CommandContext): Session
     advertise: (tools, { signal } = {}) =>
       submit({ type: "tools.advertise", tools: [...tools] }, signal),
   };
-}
-
-function answerOf(callId: string, as: Answer["type"], value: Json | undefined): Answer {
-  switch (as) {
-    case "json":
-      return { type: "json", value: value ?? null };
-    case "text":
-      if (typeof value === "string") return { type: "text", text: value };
-      break;
-    case "parts":
-      if (Array.isArray(value)) return { type: "parts", parts: value };
-      break;
-  }
-  throw new HoldfastError({
-    code: "invalid_request",
-    message: `The answer of call ${callId} is not ${as}, but ${typeof value}: give a ${as === "text" ? "string" : "list of parts"}.`,
-  });
 }

@@ -1,4 +1,4 @@
-export { provideTool } from "./client-tool.ts";
+export { declarationOf, provideTool } from "./client-tool.ts";
 export type { ClientTool, ProvideOptions, ToolContext, ToolProvision } from "./client-tool.ts";
 export type {
   AnswerOptions,
@@ -24,3 +24,4 @@ export type {
   Transport,
   TransportOptions,
 } from "../wire/index.ts";
+export type { StandardSchema, ToolSchema } from "./tool-schema.ts";

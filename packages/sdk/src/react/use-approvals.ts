@@ -1,6 +1,6 @@
 import type { Approval, Call, Json, Verdict } from "@holdfast/protocol";
 import { useMemo } from "react";
-import type { Session } from "../client/index.ts";
+import type { DecideOptions, Session } from "../client/index.ts";
 import { sameList, useSelection } from "./selection.ts";
 import { selectCalls } from "./use-tool-calls.ts";
 
@@ -11,6 +11,8 @@ export interface ApprovalRequest {
   /** False where the provider signed the request. */
   readonly editable: boolean;
   readonly approve: (options?: { readonly reason?: string }) => Promise<Verdict>;
+  /** Approves, and lets the tool run without asking for the rest of the session; `session.revokeApproval` takes it back. */
+  readonly approveAlways: (options?: { readonly reason?: string }) => Promise<Verdict>;
   readonly deny: (reason?: string) => Promise<Verdict>;
   /** Approves with other arguments: text as it is, a value as JSON. @throws `invalid_arguments`, `edit_unsupported` */
   readonly edit: (args: Json, options?: { readonly reason?: string }) => Promise<Verdict>;
@@ -36,21 +38,28 @@ function selectApprovals(): (session: Session) => readonly ApprovalRequest[] {
 }
 
 function requestOf(session: Session, call: Call, approval: Approval): ApprovalRequest {
-  const decide = (approved: boolean, reason: string | undefined, args?: string) =>
+  const decide = (
+    approved: boolean,
+    reason: string | undefined,
+    more: Pick<DecideOptions, "arguments" | "always"> = {},
+  ) =>
     session.decide(call.id, {
+      ...more,
       approved,
       approvalId: approval.id,
       digest: approval.digest,
       ...(reason !== undefined && { reason }),
-      ...(args !== undefined && { arguments: args }),
     });
   return {
     call,
     approval,
     editable: approval.signed !== true,
     approve: ({ reason } = {}) => decide(true, reason),
+    approveAlways: ({ reason } = {}) => decide(true, reason, { always: true }),
     deny: (reason) => decide(false, reason),
     edit: (args, { reason } = {}) =>
-      decide(true, reason, typeof args === "string" ? args : JSON.stringify(args)),
+      decide(true, reason, {
+        arguments: typeof args === "string" ? args : JSON.stringify(args),
+      }),
   };
 }

@@ -1,6 +1,7 @@
 import type { HoldfastError, Json } from "@holdfast/protocol";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import {
+  declarationOf,
   provideTool,
   type ClientTool,
   type ProvideOptions,
@@ -24,18 +25,31 @@ export function useClientTool<Args = Json>(
   useEffect(() => {
     latest.current = tool;
   });
-  const { execute: _, ...declaration } = tool;
-  const declared = JSON.stringify(declaration);
+  // Converting a schema costs something, and few renders bring another one.
+  const { execute: _, parameters, result, ...rest } = tool;
+  const schemas = useMemo(
+    () =>
+      declarationOf({
+        name: "",
+        ...(parameters && { parameters }),
+        ...(result && { result }),
+        execute: () => {},
+      }),
+    [parameters, result],
+  );
+  const declared = JSON.stringify([rest, schemas]);
   useEffect(() => {
     const provision = provideTool<Args>(
       session,
       {
-        ...(JSON.parse(declared) as typeof declaration),
+        ...latest.current,
         execute: (args, context) => latest.current.execute(args, context),
       },
       { onError: setError, ...(heartbeatMs !== undefined && { heartbeatMs }) },
     );
     return () => provision.close();
+    // What is declared says all there is in the tool, whose objects are new in every render.
+    // eslint-disable-next-line react/exhaustive-deps
   }, [session, declared, heartbeatMs]);
   return { error };
 }

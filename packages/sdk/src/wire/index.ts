@@ -1,10 +1,11 @@
+export { answerOf } from "./answer.ts";
 export { postCommands } from "./commands.ts";
 export { systemConnectivity } from "./connectivity.ts";
 export type { Connectivity } from "./connectivity.ts";
 export { follow } from "./follow.ts";
 export type { Followed, FollowOptions, Link } from "./follow.ts";
 export { isObject, isTransient, unreachable } from "./problem.ts";
-export { backoffMs, linkedController, systemTiming } from "./timing.ts";
+export { backoffMs, WORKER_BACKOFF, linkedController, systemTiming } from "./timing.ts";
 export type { Backoff, Timing } from "./timing.ts";
 export { createTransport } from "./transport.ts";
 export type { Transport, TransportOptions } from "./transport.ts";

@@ -40,6 +40,9 @@ export function backoffMs(timing: Timing, failures: number, { baseMs, maxMs }: B
   return timing.random() * Math.min(maxMs, baseMs * 2 ** Math.min(failures - 1, 30));
 }
 
+/** What machines wait between tries. */
+export const WORKER_BACKOFF: Backoff = { baseMs: 100, maxMs: 3_000 };
+
 /** A controller that is aborted when `signal` is; `unlink` lets go of the signal. */
 export function linkedController(signal: AbortSignal | undefined): {
   readonly controller: AbortController;

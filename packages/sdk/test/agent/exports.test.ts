@@ -4,6 +4,7 @@ import * as testing from "@holdfast/sdk/testing";
 
 test("what users of the agent SDK may import", () => {
   expect(Object.keys(agent).toSorted((a, b) => a.localeCompare(b))).toEqual([
+    "attachRun",
     "executionOf",
     "worker",
   ]);

@@ -7,6 +7,7 @@ it("@holdfast/sdk/client exports what is meant to be used", () => {
   expect(Object.keys(client).sort()).toEqual([
     "createClient",
     "createTransport",
+    "declarationOf",
     "follow",
     "nextFrame",
     "provideTool",

@@ -11,6 +11,7 @@ import {
 } from "@testing-library/react";
 import { memo, StrictMode, useState, type ReactNode } from "react";
 import { renderToString } from "react-dom/server";
+import { z } from "zod";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Client, Session } from "../../src/client/index.ts";
 import {
@@ -225,9 +226,41 @@ describe("useApprovals", () => {
     await expect(first?.deny("Too late.")).rejects.toMatchObject({ code: "stale_decision" });
     await waitFor(() => expect(result.current).toEqual([]));
   });
+
+  it("approves a tool for the rest of the session", async () => {
+    const net = loopback({ tools: TOOLS });
+    offer(net, { c1: "transfer" });
+    const { result } = renderHook(() => useApprovals(useSession("s1").session), {
+      wrapper: providerFor(net),
+    });
+    await waitFor(() => expect(result.current).toHaveLength(1));
+    await act(async () => void (await result.current[0]?.approveAlways()));
+    expect(net.desk.state.session.grants).toMatchObject([{ tool: "transfer", by: "user:ana" }]);
+    await waitFor(() => expect(result.current).toEqual([]));
+  });
 });
 
 describe("useClientTool", () => {
+  it("takes a Standard Schema, made anew in every render, and advertises it once", async () => {
+    const net = loopback();
+    const ran: unknown[] = [];
+    const { rerender } = renderHook(
+      () =>
+        useClientTool(useSession("s1").session, {
+          name: "where",
+          parameters: z.object({ city: z.string() }),
+          execute: ({ city }) => void ran.push(city.length),
+        }),
+      { wrapper: providerFor(net) },
+    );
+    await waitFor(() => expect(net.desk.state.session.advertised).toHaveLength(1));
+    rerender();
+    offer(net, { c1: "where" }, '{"city":"Bern"}');
+    await waitFor(() => expect(net.desk.call("c1").status).toBe("settled"));
+    expect(ran).toEqual([4]);
+    expect(commandsSent(net, "tools.advertise")).toHaveLength(1);
+  });
+
   it("runs a call once in StrictMode, with two components and a new function in every render", async () => {
     const net = loopback();
     const ran: string[] = [];

@@ -39,6 +39,7 @@ export async function openLab(options: Partial<ServerOptions> = {}) {
   return {
     url,
     token: () => server.mint(`agent:${AGENT}`),
+    mint: (principal: string) => server.mint(principal),
     command,
     async session(): Promise<string> {
       const id = `s${(sessions += 1)}`;

@@ -4,7 +4,7 @@ import { createCallEncoder } from "./encode-call.ts";
 import { createTextEncoder } from "./encode-text.ts";
 import { NAME, recordOf, rest, type Extras } from "./extras.ts";
 import { mergeMessageMetadata } from "./merge-objects.ts";
-import { createIds, type AiSdkScope } from "./scope.ts";
+import { createIds, streamKey, type AiSdkScope } from "./scope.ts";
 
 type ChunkType = UIMessageChunk["type"];
 type ChunkOf<T extends ChunkType> = Extract<UIMessageChunk, { type: T }>;
@@ -19,11 +19,18 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
   const text = createTextEncoder("TEXT", ids);
   const reasoning = createTextEncoder("REASONING", ids);
   const calls = createCallEncoder(scope, ids);
-  const stream = scope.stream ? `${scope.attempt}-${scope.stream}` : String(scope.attempt);
+  const stream = streamKey(scope);
   let inRound = false;
   let failure: RunFailure | undefined;
   /** What the message itself was told by this stream. */
   let message: Extras = {};
+  /** Messages of the session that the stream took up; a round that is taken back leaves them to the next. */
+  const steers: string[] = [];
+
+  const opened = (): AgentItem => ({
+    type: "round.open",
+    ...(steers.length > 0 && { steers: [...steers] }),
+  });
 
   function annotate(more: Extras): AgentItem[] {
     if (Object.keys(more).length === 0) return [];
@@ -63,7 +70,7 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
     "start-step"(chunk) {
       ids.nextRound();
       inRound = true;
-      return [{ type: "round.open" }, ...boundary(chunk)];
+      return [opened(), ...boundary(chunk)];
     },
     "finish-step"(chunk) {
       if (!inRound) return boundary(chunk);
@@ -78,7 +85,7 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
       reasoning.reset();
       calls.reset();
       ids.nextRound();
-      return [{ type: "round.withdraw" }, { type: "round.open" }, ...boundary(chunk)];
+      return [{ type: "round.withdraw" }, opened(), ...boundary(chunk)];
     },
 
     "text-start": (chunk) => text.start(chunk),
@@ -103,7 +110,11 @@ export function createEncoder(scope: AiSdkScope): Encoder<UIMessageChunk> {
     "source-document": custom,
     file: custom,
     "reasoning-file": custom,
-    "steering-message": custom,
+    "steering-message"(chunk) {
+      if (!scope.isSteer?.(chunk.id)) return custom(chunk);
+      steers.push(chunk.id);
+      return [];
+    },
   };
 
   return {

@@ -18,10 +18,10 @@ export interface Ids {
   readonly part: () => string;
 }
 
-export function createIds({ runId, attempt, stream = 0 }: AiSdkScope): Ids {
+export function createIds(scope: AiSdkScope): Ids {
   let round = 0;
   let part = 0;
-  const own = stream === 0 ? `${runId}.${attempt}` : `${runId}.${attempt}-${stream}`;
+  const own = `${scope.runId}.${streamKey(scope)}`;
   const prefix = () => `${own}.${round}`;
   return {
     round: prefix,
@@ -31,4 +31,11 @@ export function createIds({ runId, attempt, stream = 0 }: AiSdkScope): Ids {
     },
     part: () => `${prefix()}.${(part += 1)}`,
   };
+}
+
+/** Names a stream among those of its run: `2`, `2-1` the second of attempt 2, `2-1~p` of process p, `2~p/step:3`. */
+export function streamKey({ attempt, stream = 0, process, step }: AiSdkScope): string {
+  const number = stream === 0 ? `${attempt}` : `${attempt}-${stream}`;
+  const from = process === undefined ? number : `${number}~${process}`;
+  return step ? `${from}/${step.id}:${step.attempt}` : from;
 }
