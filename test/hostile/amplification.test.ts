@@ -11,6 +11,13 @@ async function weigh(house: House, commands: readonly object[]) {
   return { verdicts, weight: JSON.stringify(body).length };
 }
 
+/** The session's budget is not what keeps these cheap. */
+async function unbound({ ana, session }: House): Promise<void> {
+  const budget = { rounds: 1_000_000, repeats: 1_000_000 };
+  const verdict = await ana.command(session, { type: "policy.set", policy: { budget } });
+  expect(verdict.status).toBe("applied");
+}
+
 const thousand = (make: (id: string) => object) =>
   Array.from({ length: 1000 }, (_, n) => ({
     id: `c${n}-${crypto.randomUUID()}`,
@@ -19,6 +26,7 @@ const thousand = (make: (id: string) => object) =>
 
 test("a refusal does not grow with the session: not with its pending calls, not with an answer", async () => {
   await using house = await openHouse();
+  await unbound(house);
   await house.send("go");
   const attempt = await house.attempt();
   const ids = Array.from({ length: 2000 }, (_, n) => `call-${n}`);
@@ -65,6 +73,7 @@ test("a refusal does not grow with the session: not with its pending calls, not 
 
 test("closing a round costs what is in it, not what is in the run", async () => {
   await using house = await openHouse();
+  await unbound(house);
   await house.send("go");
   const attempt = await house.attempt({ tools: TOOLS });
   const started = performance.now();
