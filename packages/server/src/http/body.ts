@@ -7,13 +7,18 @@ const MAX_DEPTH = 256;
 const MOST_DROPPED = 16;
 
 /**
- * A request's body as JSON.
+ * A request's body as JSON; `empty` stands for no body at all.
  *
  * @throws HoldfastError `too_large` beyond `maxBytes`; `invalid_request` for what is not JSON, naming where, is not
  *   UTF-8, or broke off
  */
-export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
+export async function readJson(
+  request: Request,
+  maxBytes: number,
+  empty?: unknown,
+): Promise<unknown> {
   const text = decode(await readBytes(request, maxBytes));
+  if (text === "" && empty !== undefined) return empty;
   let value: unknown;
   try {
     value = JSON.parse(text);
