@@ -55,6 +55,12 @@ export interface Step {
   /** From 1. */
   readonly attempt: number;
   readonly status: "open" | "ended";
+  /** The batch that began it, by which its repeat is known. */
+  readonly startedBy?: {
+    readonly attempt: number;
+    readonly producer: string;
+    readonly seq: number;
+  };
 }
 
 /** A message that an active run is to take up in its next round. */
