@@ -86,7 +86,7 @@ export type {
   StateRows,
 } from "./state.ts";
 export type { ToolDeclaration } from "./tool.ts";
-export { pathTo } from "./tree.ts";
+export { pathTo, wasRead } from "./tree.ts";
 export { createViewCache, isCall, viewOf } from "./view.ts";
 export type { MessageView, RunView, ViewCache, ViewNode, ViewPart } from "./view.ts";
 export { waitingFor, waitingOf } from "./waiting.ts";

@@ -11,7 +11,7 @@ it("pins the names that @holdfast/protocol exports", () => {
       "appendDelta argumentsForModel callsOf canonical createDraft createPartialJson createSession",
       "createViewCache decide decideTimer emptyState fromRows isCall parseOffset partsOf",
       "pathTo producerKey reduce reduceAll reject resultOf startRun toOffset toRows toSessionId",
-      "viewOf waitingFor waitingOf",
+      "viewOf waitingFor waitingOf wasRead",
     ].join(" "),
   );
 });
