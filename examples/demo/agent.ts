@@ -34,6 +34,8 @@ const agent = worker({
       ...given,
       system,
       messages: await run.history(),
+      // What people send to steer the run is in the next request.
+      experimental_steering: await run.steering(),
       stopWhen: isStepCount(8),
       abortSignal: run.signal,
       // Told by the stream that is piped.

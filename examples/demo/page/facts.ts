@@ -12,6 +12,8 @@ export interface RunFacts {
   readonly queued: readonly QueuedMessage[];
   /** The run that Stop would end. */
   readonly activeRunId: string | undefined;
+  /** An attempt is at work, so that a message can steer it. */
+  readonly steerable: boolean;
   /** What a message sent now would leave undone. */
   readonly pending: string | undefined;
 }
@@ -20,6 +22,7 @@ export function runFacts(nodes: readonly ConversationNode[]): RunFacts {
   const queued: QueuedMessage[] = [];
   const hidden = new Set<string>();
   let activeRunId: string | undefined;
+  let steerable = false;
   let pending: string | undefined;
   nodes.forEach((node, at) => {
     if (node.type !== "run" || node.run.status === "ended") return;
@@ -32,15 +35,31 @@ export function runFacts(nodes: readonly ConversationNode[]): RunFacts {
     } else if (run.attempt === 0 && run.behind.length > 0 && before?.type === "message") {
       queued.push({ message: before.message, run });
       hidden.add(node.id).add(before.id);
-    } else activeRunId ??= run.id;
+    } else {
+      activeRunId ??= run.id;
+      steerable ||= run.status === "active";
+    }
   });
   const shown = hidden.size === 0 ? nodes : nodes.filter(({ id }) => !hidden.has(id));
-  return { shown, queued, activeRunId, pending };
+  return { shown, queued, activeRunId, steerable, pending };
 }
 
 function pendingWords(calls: readonly Call[]): string {
   const names = [...new Set(calls.map((call) => call.name))].join(" and ");
   return `${names} ${calls.length === 1 ? "is" : "are"} not done yet. A new message leaves ${calls.length === 1 ? "it" : "them"} undone.`;
+}
+
+/** What became of messages that steer a run and were not read where the run goes on, by their ids. */
+export function steerNotes(nodes: readonly ConversationNode[]): ReadonlyMap<string, string> {
+  const notes = new Map<string, string>();
+  for (const node of nodes) {
+    if (node.type !== "run") continue;
+    for (const { messageId, consumed } of node.run.steers ?? []) {
+      if (consumed === undefined) notes.set(messageId, "will be read next");
+      else if (!consumed) notes.set(messageId, "came too late to be read by that run");
+    }
+  }
+  return notes;
 }
 
 /** What the rail shows of a session, its log aside. */
@@ -59,7 +78,7 @@ export function railFacts(state: SessionState): Omit<RailFacts, "entries"> {
       return [{ of: call, forWhom: waitingWords(waiting), since: waiting.since }];
     }),
   );
-  return { head: state.head, runs, calls };
+  return { head: state.head, runs, calls, grants: state.session.grants ?? [] };
 }
 
 /** People whose acts the conversation tells of, in the order they came; the reader first. */

@@ -1,4 +1,4 @@
-import type { Session } from "@holdfast/sdk/client";
+import type { SendOptions, Session } from "@holdfast/sdk/client";
 
 /** A message on its way: the server has not taken it yet. */
 export interface OutgoingMessage {
@@ -13,7 +13,7 @@ export interface Outgoing {
   readonly subscribe: (listener: () => void) => () => void;
   readonly list: () => readonly OutgoingMessage[];
   /** Resolves once the server has the message or it was taken back. @throws the server's refusal */
-  readonly send: (text: string) => Promise<void>;
+  readonly send: (text: string, how?: Pick<SendOptions, "whileActive">) => Promise<void>;
 }
 
 export function createOutgoing(session: Session): Outgoing {
@@ -31,12 +31,12 @@ export function createOutgoing(session: Session): Outgoing {
       return () => void listeners.delete(listener);
     },
     list: () => messages,
-    async send(text) {
+    async send(text, how) {
       const back = new AbortController();
       const id = crypto.randomUUID();
       put([...messages, { id, text, takeBack: () => back.abort() }]);
       try {
-        await session.send(text, { messageId: id, signal: back.signal });
+        await session.send(text, { ...how, messageId: id, signal: back.signal });
       } catch (error) {
         if (!back.signal.aborted) throw error;
       } finally {

@@ -7,14 +7,20 @@ export interface Choice {
   readonly reason?: string;
   /** Edit-then-approve: the arguments' text to run with instead. */
   readonly arguments?: string;
+  /** The tool runs without asking from now on, in this session. */
+  readonly always?: boolean;
 }
 
 /** What the page asks of its session. Each resolves once the server has said yes and rejects with its refusal. */
 export interface SessionActions {
   readonly send: (text: string) => Promise<void>;
+  /** Sends a message that the active run reads next, in place of one that waits for its end. */
+  readonly steer: (text: string) => Promise<void>;
   cancelRun(runId: string): Promise<void>;
   cancelCall(callId: string): Promise<void>;
   decide(call: Call, choice: Choice): Promise<void>;
+  /** The tool asks again. */
+  revokeApproval(tool: string): Promise<void>;
 }
 
 /** What components need to know about the session they are shown in. */

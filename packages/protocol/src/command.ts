@@ -88,13 +88,27 @@ export interface CallAnswerCommand {
 /** What an attempt asks, with its token. */
 export type AgentCommand =
   | RunAppend
-  | { readonly type: "run.heartbeat"; readonly runId: string; readonly attempt: number }
+  | RunHeartbeat
   | (Fence & { readonly type: "run.finish" })
   | (Fence & { readonly type: "run.fail"; readonly error: RunFailure })
+  /** Hands the attempt back: the run goes to another as after a loss, and no loss is counted. */
+  | (Fence & { readonly type: "run.release" })
   /** Opens a step, or starts it again: what its last attempt wrote leaves the history. `step_settled` once others used it. */
   | (Fence & { readonly type: "step.start"; readonly stepId: string })
   /** Ends the step the batch belongs to. */
   | (Fence & { readonly type: "step.end"; readonly stepId: string; readonly stepAttempt: number });
+
+/** The attempt is at work: its lease begins anew. */
+export interface RunHeartbeat {
+  readonly type: "run.heartbeat";
+  readonly runId: string;
+  readonly attempt: number;
+  /**
+   * Unix milliseconds up to which the attempt is held though nothing is heard of it, by no process or several; the
+   * server bounds it, and outlives restarts with it. Never shortens what was given.
+   */
+  readonly until?: number;
+}
 
 /**
  * Says whether an append is still allowed (SPEC 5.2). `seq` counts one producer's batches in an attempt from 1;
@@ -161,6 +175,8 @@ export interface Verdict {
   readonly claimId?: string;
   /** The session's id for the call that was claimed. */
   readonly callId?: string;
+  /** Up to when an attempt is held, Unix milliseconds, where that was asked for. */
+  readonly heldUntil?: number;
   /** The attempt of the step that was started. */
   readonly stepAttempt?: number;
 }
@@ -183,6 +199,7 @@ export const COMMAND_TYPES = [
   "run.heartbeat",
   "run.finish",
   "run.fail",
+  "run.release",
   "step.start",
   "step.end",
 ] as const satisfies readonly CommandBody["type"][];

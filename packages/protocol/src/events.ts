@@ -70,7 +70,7 @@ export type RunEvent =
   | { type: "run.added"; parentId?: string; agent: string }
   | {
       type: "run.queued";
-      reason: "added" | "freed" | "barrier" | "news" | "lost";
+      reason: "added" | "freed" | "barrier" | "news" | "lost" | "released";
       wakeId?: string;
       behind?: string[];
     }
@@ -87,6 +87,7 @@ export type RunEvent =
     }
   | { type: "attempt.finished" }
   | { type: "attempt.lost"; reason: string }
+  | { type: "attempt.released" }
   | { type: "round.opened"; round: number }
   | { type: "round.closed"; round: number }
   | { type: "round.superseded"; round: number; reason: string }

@@ -16,6 +16,7 @@ export type RunMove =
   | "next"
   | "fail"
   | "lose"
+  | "release"
   | "queue"
   | "cancel"
   | "abandon"
@@ -29,6 +30,7 @@ export type RunTrigger =
   | "heartbeat"
   | "finish"
   | "fail"
+  | "release"
   | "lease_expires"
   | "barrier"
   | "cancel"
@@ -63,6 +65,7 @@ export const RUN_TABLE: Readonly<Record<RunTrigger, Row>> = {
   heartbeat: row("attempt_fenced", "attempt_fenced", "apply", "attempt_fenced", "run_ended"),
   finish: row("attempt_fenced", "attempt_fenced", "next", "attempt_fenced", "run_ended"),
   fail: row("attempt_fenced", "attempt_fenced", "fail", "attempt_fenced", "run_ended"),
+  release: row("attempt_fenced", "attempt_fenced", "release", "attempt_fenced", "run_ended"),
   lease_expires: row("keep", "keep", "lose", "keep", "keep"),
   barrier: row("keep", "keep", "keep", "queue", "keep"),
   cancel: row("cancel", "cancel", "cancel", "cancel", "run_ended"),

@@ -72,7 +72,7 @@ it("6 pins the types of commands", () => {
     [
       "message.send run.cancel tools.advertise policy.set call.decide approval.revoke call.cancel",
       "call.claim call.renew call.release call.progress call.answer run.append run.heartbeat",
-      "run.finish run.fail step.start step.end",
+      "run.finish run.fail run.release step.start step.end",
     ].join(" "),
   );
 });
@@ -116,6 +116,7 @@ const EVENTS: Readonly<Record<Event["type"], "content" | "session">> = {
   "attempt.started": "session",
   "attempt.finished": "session",
   "attempt.lost": "session",
+  "attempt.released": "session",
   "round.opened": "session",
   "round.closed": "session",
   "round.superseded": "session",
@@ -156,6 +157,6 @@ const ITEMS: Readonly<Record<Exclude<AgentItem["type"], Event["type"]>, true>> =
 it("2 pins the types of events: reduction tells content from session events by their case", () => {
   for (const [type, family] of Object.entries(EVENTS))
     expect(/^[A-Z_]+$/.test(type)).toBe(family === "content");
-  expect(Object.keys(EVENTS)).toHaveLength(60);
+  expect(Object.keys(EVENTS)).toHaveLength(61);
   expect(Object.keys(ITEMS)).toHaveLength(10);
 });

@@ -10,27 +10,34 @@ interface ComposerProps {
   readonly pending: string | undefined;
   readonly onSend: (text: string) => Promise<void>;
   readonly onStop: () => Promise<void>;
+  /** Has the active run read the message next; undefined where nothing is at work that could. */
+  readonly onSteer: ((text: string) => Promise<void>) | undefined;
 }
 
-/** Where a person writes. Enter sends, Shift+Enter breaks the line, Esc stops the run. Keeps its text when sending fails. */
-export function Composer({ active, pending, onSend, onStop }: ComposerProps) {
+/**
+ * Where a person writes. Enter sends, Ctrl or Cmd with Enter steers the active run, Shift+Enter breaks the line, Esc
+ * stops the run. Keeps its text when sending fails.
+ */
+export function Composer({ active, pending, onSend, onStop, onSteer }: ComposerProps) {
   const [text, setText] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
-  const send = useAction(onSend);
+  const send = useAction((message: string, steers: boolean) =>
+    (steers && onSteer ? onSteer : onSend)(message),
+  );
   const stop = useAction(onStop);
   const written = text.trim() !== "";
   useLayoutEffect(() => fit(field.current), [text]);
 
-  const submit = async () => {
+  const submit = async (steers = false) => {
     if (!written) return;
     setText("");
-    if (!(await send.run(text.trim()))) setText((since) => (since === "" ? text : since));
+    if (!(await send.run(text.trim(), steers))) setText((since) => (since === "" ? text : since));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
-      void submit();
+      void submit(event.ctrlKey || event.metaKey);
     } else if (event.key === "Escape" && active) {
       event.preventDefault();
       void stop.run();
@@ -63,8 +70,18 @@ export function Composer({ active, pending, onSend, onStop }: ComposerProps) {
           onKeyDown={onKeyDown}
         />
         {active && written && (
-          <button type="submit" className="button">
+          <button type="submit" className="button" title="Sent when the run has ended (Enter)">
             Queue
+          </button>
+        )}
+        {onSteer && written && (
+          <button
+            type="button"
+            className="button"
+            title="The run reads it next (Ctrl or Cmd + Enter)"
+            onClick={() => void submit(true)}
+          >
+            Steer now
           </button>
         )}
         {active ? (

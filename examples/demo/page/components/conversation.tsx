@@ -1,5 +1,6 @@
 import type { Call, Item, MessageNode, Run } from "@holdfast/protocol";
-import { useEffect, type ReactNode } from "react";
+import { useEffect, useMemo, type ReactNode } from "react";
+import { steerNotes } from "../facts.ts";
 import { useStickToBottom } from "../hooks/use-stick-to-bottom.ts";
 import { Icon } from "./icons.tsx";
 import { PersonMessage } from "./person-message.tsx";
@@ -25,6 +26,7 @@ interface ConversationProps {
 
 /** The conversation, newest at the bottom. Follows its end only while the reader is there. */
 export function Conversation({ nodes, sent, empty }: ConversationProps) {
+  const notes = useMemo(() => steerNotes(nodes), [nodes]);
   const total = nodes.reduce((sum, node) => sum + (node.type === "run" ? shown(node.parts) : 1), 0);
   const { scroller, content, unseen, toEnd } = useStickToBottom(total);
   useEffect(() => {
@@ -44,7 +46,7 @@ export function Conversation({ nodes, sent, empty }: ConversationProps) {
             ? empty
             : nodes.map((node) =>
                 node.type === "message" ? (
-                  <PersonMessage key={node.id} message={node.message} />
+                  <PersonMessage key={node.id} message={node.message} note={notes.get(node.id)} />
                 ) : (
                   <RunBlock key={node.id} run={node.run} parts={node.parts} />
                 ),

@@ -6,8 +6,14 @@ import { useSeat } from "../session-actions.ts";
 import { PlainText } from "./prose.tsx";
 import { Ago } from "./time.tsx";
 
+interface PersonMessageProps {
+  readonly message: MessageNode;
+  /** What is to become of it, where that is not plain. */
+  readonly note?: string | undefined;
+}
+
 /** What a person wrote. */
-export const PersonMessage = memo(function PersonMessage({ message }: { message: MessageNode }) {
+export const PersonMessage = memo(function PersonMessage({ message, note }: PersonMessageProps) {
   const { me } = useSeat();
   const mine = message.by === me;
   return (
@@ -18,6 +24,7 @@ export const PersonMessage = memo(function PersonMessage({ message }: { message:
     >
       <p className="label">
         {mine ? "You" : nameOf(message.by)} · <Ago at={message.at} />
+        {note !== undefined && ` · ${note}`}
       </p>
       <p className="person-text">
         <PlainText text={textOf(message.content)} />

@@ -5,7 +5,7 @@ import { peopleOf, runFacts } from "../facts.ts";
 import { useClientPanel } from "../hooks/use-client-panel.tsx";
 import type { Identity } from "../identity.ts";
 import { createLocationDesk } from "../location-desk.ts";
-import { createOutgoing } from "../outgoing.ts";
+import { createOutgoing, type Outgoing } from "../outgoing.ts";
 import { SeatProvider, type Seat } from "../session-actions.ts";
 import { Announcer } from "./announcer.tsx";
 import { Composer } from "./composer.tsx";
@@ -35,15 +35,18 @@ export function SessionPage({ id, client, identity, onStale }: SessionPageProps)
   const outgoing = useMemo(() => createOutgoing(session), [session]);
   const waiting = useSyncExternalStore(outgoing.subscribe, outgoing.list);
   const [sent, setSent] = useState(0);
-  const send = useCallback(
-    (text: string) => {
+  const send = useCallback<Outgoing["send"]>(
+    (text, how) => {
       setSent((times) => times + 1);
-      return outgoing.send(text);
+      return outgoing.send(text, how);
     },
     [outgoing],
   );
   const seat = useSeatOf(session, me, send);
-  const { shown, queued, activeRunId, pending } = useMemo(() => runFacts(nodes), [nodes]);
+  const { shown, queued, activeRunId, steerable, pending } = useMemo(
+    () => runFacts(nodes),
+    [nodes],
+  );
   const people = useMemo(() => peopleOf(nodes, me), [nodes, me]);
   const [railOpen, setRailOpen] = useState(isRailBeside);
   const stale = status.type === "closed" && status.error?.code === "unauthenticated";
@@ -74,6 +77,7 @@ export function SessionPage({ id, client, identity, onStale }: SessionPageProps)
               active={activeRunId !== undefined}
               pending={pending}
               onSend={seat.actions.send}
+              onSteer={steerable ? seat.actions.steer : undefined}
               onStop={() =>
                 activeRunId === undefined ? Promise.resolve() : seat.actions.cancelRun(activeRunId)
               }
@@ -91,7 +95,7 @@ export function SessionPage({ id, client, identity, onStale }: SessionPageProps)
 
 const create = { agent: "demo" };
 
-function useSeatOf(session: Session, me: string, send: (text: string) => Promise<void>): Seat {
+function useSeatOf(session: Session, me: string, send: Outgoing["send"]): Seat {
   const desk = useMemo(() => createLocationDesk(session, me), [session, me]);
   const clientPanel = useClientPanel(desk);
   return useMemo(
@@ -99,7 +103,9 @@ function useSeatOf(session: Session, me: string, send: (text: string) => Promise
       me,
       clientPanel,
       actions: {
-        send,
+        send: (text) => send(text),
+        steer: (text) => send(text, { whileActive: "steer" }),
+        revokeApproval: async (tool) => void (await session.revokeApproval(tool)),
         cancelRun: async (runId) => void (await session.cancelRun(runId)),
         cancelCall: async (callId) => void (await session.cancelCall(callId)),
         decide: async (call, choice) =>

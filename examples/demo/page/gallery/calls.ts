@@ -32,6 +32,26 @@ export const calls: readonly (readonly [string, Call])[] = [
       [["approved", ana, 3]],
     ),
   ],
+  [
+    "Approved automatically",
+    transfer(
+      {
+        status: "open",
+        approval: {
+          ...approval,
+          decision: {
+            approved: true,
+            by: "server",
+            at: now - 3_000,
+            digest: "",
+            automatic: true,
+            onBehalfOf: ben,
+          },
+        },
+      },
+      [["approved", "server", 3]],
+    ),
+  ],
   ["Waiting for a device", location({ status: "open" }, [["opened", "agent:demo", 8]])],
   [
     "Claimed by another device",

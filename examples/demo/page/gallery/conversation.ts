@@ -64,6 +64,38 @@ export const streaming: readonly GalleryNode[] = [
   ),
 ];
 
+const [read, waits, missed] = ["In Bergen, please", "And in Celsius", "Never mind"].map((words) =>
+  message(words, ben, 12),
+);
+
+/** A run that read one message, is to read another, and one that nobody read. */
+export const steered: readonly GalleryNode[] =
+  read && waits && missed
+    ? [
+        say(message("What is the weather?", ana, 30)),
+        answer(
+          run({
+            steers: [
+              { messageId: read.id, offset: read.offset, consumed: true },
+              { messageId: waits.id, offset: waits.offset },
+              { messageId: missed.id, offset: missed.offset, consumed: false },
+            ],
+          }),
+          text("Looking at the map."),
+          {
+            kind: "steer",
+            id: `steer:${read.id}`,
+            runId: "run_1",
+            offset: read.offset,
+            message: read,
+          },
+          text("Bergen it is."),
+        ),
+        say(waits),
+        say(missed),
+      ]
+    : [];
+
 export const ends: readonly GalleryNode[] = [
   say(message("Tell me a long story", ana, 200)),
   answer(
@@ -128,6 +160,7 @@ export const facts = {
     { of: gated, forWhom: "a person to decide", since: now - 60_000 },
     { of: open, forWhom: "a device that runs it", since: now - 8_000 },
   ],
+  grants: [{ tool: "transfer", by: ana, at: now - 40_000 }],
   entries: kinds.map(([event, actor], at): Entry => ({
     offset: `gallery.${String(42 + at).padStart(11, "0")}`,
     at: now - 60_000 + at,

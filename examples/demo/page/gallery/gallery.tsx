@@ -15,7 +15,7 @@ import { Queue } from "../components/queue.tsx";
 import { Rail } from "../components/rail/rail.tsx";
 import { RailPlace } from "../components/rail/rail-place.tsx";
 import { calls } from "./calls.ts";
-import { ends, facts, nodes, streaming } from "./conversation.ts";
+import { ends, facts, nodes, steered, streaming } from "./conversation.ts";
 import { ana, ben, message, now, run, transfer } from "./fixtures.ts";
 import "./gallery.css";
 
@@ -58,7 +58,13 @@ function Page({ nodes: shown, sheet }: { nodes: typeof nodes; sheet: boolean }) 
         <Conversation sent={0} nodes={shown} empty={<EmptyState onAsk={later} />} />
         <div className="foot">
           {shown.length > 0 && <Queue queued={queued} />}
-          <Composer active={false} pending={undefined} onSend={later} onStop={later} />
+          <Composer
+            active={false}
+            pending={undefined}
+            onSend={later}
+            onStop={later}
+            onSteer={undefined}
+          />
         </div>
       </main>
       <RailPlace open={wide || sheet} onClose={nothing}>
@@ -125,10 +131,13 @@ function Parts() {
       </Exhibit>
       <Exhibit title="Composer while a run is active">
         <Queue queued={queued} />
-        <Composer active pending={undefined} onSend={later} onStop={later} />
+        <Composer active pending={undefined} onSend={later} onStop={later} onSteer={later} />
       </Exhibit>
       <Exhibit title="Streaming text">
         <Conversation sent={0} nodes={streaming} empty={null} />
+      </Exhibit>
+      <Exhibit title="A message that steers a run">
+        <Conversation sent={0} nodes={steered} empty={null} />
       </Exhibit>
       <Exhibit title="How runs end">
         <Conversation sent={0} nodes={ends} empty={null} />

@@ -10,7 +10,14 @@ const later = () => Promise.resolve();
 const nothing = () => {};
 const seat: Seat = {
   me: ana,
-  actions: { send: later, cancelRun: later, cancelCall: later, decide: later },
+  actions: {
+    send: later,
+    steer: later,
+    cancelRun: later,
+    cancelCall: later,
+    decide: later,
+    revokeApproval: later,
+  },
   clientPanel: (call) => (
     <LocationPanel
       phase={

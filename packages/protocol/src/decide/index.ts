@@ -7,7 +7,7 @@ import { decideCall, revokeApproval } from "./decision.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { sendMessage } from "./message.ts";
-import { failRun, finishRun, heartbeat } from "./run.ts";
+import { failRun, finishRun, heartbeat, releaseRun } from "./run.ts";
 import { APPLIED, type Ruling } from "./ruling.ts";
 import { advertiseTools, setPolicy } from "./session.ts";
 import { endStep, startStep } from "./step.ts";
@@ -33,6 +33,8 @@ function rule(draft: Draft, command: Command, env: Env): Ruling {
       return heartbeat(draft, command, env);
     case "run.finish":
       return finishRun(draft, command, env);
+    case "run.release":
+      return releaseRun(draft, command, env);
     case "step.start":
       return startStep(draft, command, env);
     case "step.end":

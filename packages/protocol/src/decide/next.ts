@@ -16,9 +16,14 @@ export function isBlocked(state: SessionState, runId: string): boolean {
 
 /**
  * What becomes of a run after an attempt's end (SPEC 5.3): suspended while others owe something; queued where the
- * agent has something new to do; else complete. A lost attempt is always followed by another.
+ * agent has something new to do; else complete. One that was lost or handed back is always followed by another.
  */
-export function next(draft: Draft, env: Env, runId: string, how: "finished" | "lost"): void {
+export function next(
+  draft: Draft,
+  env: Env,
+  runId: string,
+  how: "finished" | "lost" | "released",
+): void {
   const run = draft.state.runs.get(runId);
   if (!run) return;
   if (isBlocked(draft.state, runId))
@@ -26,8 +31,8 @@ export function next(draft: Draft, env: Env, runId: string, how: "finished" | "l
   // What became open to the agent and was left open is the next attempt's, whatever a round read meanwhile.
   const isRunnable = callsOf(draft.state, runId).some((call) => call.status === "open");
   const isSteered = pendingSteers(run).length > 0;
-  if (how === "lost" || run.news || isRunnable || isSteered)
-    return queueRun(draft, env, runId, how === "lost" ? "lost" : "news");
+  if (how !== "finished" || run.news || isRunnable || isSteered)
+    return queueRun(draft, env, runId, how === "finished" ? "news" : how);
   endRun(draft, env, run, { outcome: "complete" });
 }
 

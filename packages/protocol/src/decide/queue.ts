@@ -14,7 +14,7 @@ export function queueRun(
   draft: Draft,
   env: Env,
   runId: string,
-  reason: "freed" | "barrier" | "news" | "lost",
+  reason: "freed" | "barrier" | "news" | "lost" | "released",
 ): void {
   record(draft, env, { type: "run.queued", reason, wakeId: env.newId("wake") }, { runId });
 }

@@ -1,17 +1,15 @@
 import { CALL_TABLE } from "../call-table.ts";
-import { wasClaimed, type Call } from "../call.ts";
+import type { Call } from "../call.ts";
 import { RUN_TABLE } from "../run-table.ts";
 import type { Run } from "../run.ts";
-import { callsOf } from "../state.ts";
-import { closeCall, settleCall } from "./call.ts";
+import { settleCall } from "./call.ts";
 import type { Draft } from "./draft.ts";
-import { endSteps } from "./end-steps.ts";
-import { closeItems, endRun } from "./end.ts";
+import { endRun } from "./end.ts";
 import type { Env } from "./env.ts";
-import { next, passBarrier } from "./next.ts";
+import { handOver, LOST } from "./hand-over.ts";
+import { passBarrier } from "./next.ts";
 import { phaseOf } from "./queue.ts";
 import { releaseClaim } from "./release.ts";
-import { closeRound, supersedeRound } from "./round.ts";
 import { record } from "./ruling.ts";
 
 /** Something whose time came. Leases are the engine's to judge; the other two are read from the call. */
@@ -92,13 +90,7 @@ function expireClaim(draft: Draft, env: Env, call: Call): void {
   passBarrier(draft, env, call.runId);
 }
 
-const LOST = {
-  outcome: "error",
-  reason: "executor_lost",
-  message: "Whoever executed this call was lost; it may or may not have taken effect.",
-} as const;
-
-/** An attempt is gone: what it left half done is taken back or closed, and the run is handed over or given up. */
+/** An attempt is gone: the run is handed over, or given up. */
 function loseAttempt(draft: Draft, env: Env, run: Run, reason: string): void {
   const scope = { runId: run.id };
   record(draft, env, { type: "attempt.lost", reason }, { ...scope, attempt: run.attempt });
@@ -113,24 +105,5 @@ function loseAttempt(draft: Draft, env: Env, run: Run, reason: string): void {
       calls: { outcome: "abandoned", reason: "run_failed" },
     });
   }
-  for (const round of run.openRounds) {
-    const kept = callsOf(draft.state, run.id).some(
-      (call) => call.round === round && (call.status === "settled" || wasClaimed(call)),
-    );
-    if (kept) closeRound(draft, env, run, round, scope);
-    else supersedeRound(draft, env, run, round, "attempt_lost", scope);
-  }
-  closeItems(draft, env, run.id, scope);
-  endSteps(draft, env, run, scope);
-  for (const call of callsOf(draft.state, run.id)) loseCall(draft, env, call);
-  next(draft, env, run.id, "lost");
-}
-
-function loseCall(draft: Draft, env: Env, call: Call): void {
-  const scope = { runId: call.runId };
-  if (CALL_TABLE.attempt_lost[call.status] !== "lose_claimed")
-    return closeCall(draft, env, call, scope);
-  if (!call.claim?.implicit) return;
-  if (call.tool?.retry !== "safe") return settleCall(draft, env, call, LOST, scope);
-  releaseClaim(draft, env, call, { reason: "lost", closed: true }, scope);
+  handOver(draft, env, run, "lost");
 }

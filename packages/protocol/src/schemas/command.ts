@@ -107,6 +107,7 @@ const byType = {
     id: f.id,
     runId: f.id,
     attempt: f.count,
+    until: f.count.optional(),
   }),
   "step.start": z.object({ type: z.literal("step.start"), ...fence, stepId: f.id }),
   "step.end": z.object({
@@ -115,6 +116,7 @@ const byType = {
     stepId: f.id,
     stepAttempt: f.count,
   }),
+  "run.release": z.object({ type: z.literal("run.release"), ...fence }),
   "run.finish": z.object({ type: z.literal("run.finish"), ...fence }),
   "run.fail": z.object({
     type: z.literal("run.fail"),

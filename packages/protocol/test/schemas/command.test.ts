@@ -78,8 +78,9 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
       { type: "call.answer", callId: "c", outcome: "ok", answer: { type: "json", value: 0 } },
     ],
   },
-  "run.heartbeat": { runId: "r", attempt: 1 },
+  "run.heartbeat": { runId: "r", attempt: 1, until: 5 },
   "run.finish": fence,
+  "run.release": fence,
   "run.fail": { ...fence, error: { code: "x", message: "y" } },
   "step.start": { ...fence, stepId: "s" },
   "step.end": { ...fence, stepId: "s", stepAttempt: 1 },
@@ -87,7 +88,7 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
 
 /** Fields that may be absent; a claim's holder must name it to renew or release it. */
 const OPTIONAL = new Set(
-  "parentId whileActive whilePending metadata reason force claimId declined digest approvalId arguments always toolDigest".split(
+  "parentId whileActive whilePending metadata reason force claimId declined digest approvalId arguments always toolDigest until".split(
     " ",
   ),
 );

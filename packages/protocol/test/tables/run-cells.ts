@@ -79,6 +79,22 @@ export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
     suspended: { "": "! attempt_fenced", repeat: "=" },
     ended: { "": "! run_ended", repeat: "=" },
   },
+  release: {
+    held: { "": "! attempt_fenced" },
+    queued: { "": "! attempt_fenced" },
+    active: {
+      "": "queued again",
+      "client call": "suspended",
+      "claimed call": "suspended",
+      "lost three times": "queued again",
+      steered: "queued again",
+      repeat: "=",
+      hole: "! sequence_gap",
+      "older attempt": "! attempt_fenced",
+    },
+    suspended: { "": "! attempt_fenced" },
+    ended: { "": "! run_ended", repeat: "=" },
+  },
   fail: {
     held: { "": "! attempt_fenced" },
     queued: { "": "! attempt_fenced" },

@@ -132,7 +132,7 @@ export function answer({ desk }: RunScene, callId: string): Verdict {
 /** A fenced command of the run's current attempt, remembered so that it can be repeated. */
 export function send(
   scene: RunScene,
-  what: "append" | "finish" | "fail" | "step.start",
+  what: "append" | "finish" | "fail" | "release" | "step.start",
   more: Partial<Fence> = {},
 ): Verdict {
   const { desk, runId } = scene;
@@ -145,7 +145,9 @@ export function send(
         ? ({ type: "run.append", items: [{ type: "round.open" }] } as const)
         : what === "finish"
           ? ({ type: "run.finish" } as const)
-          : ({ type: "run.fail", error: { code: "broken", message: "Broken." } } as const);
+          : what === "release"
+            ? ({ type: "run.release" } as const)
+            : ({ type: "run.fail", error: { code: "broken", message: "Broken." } } as const);
   const command = { id: `${what}-${fence.seq}`, ...body, ...fence };
   const verdict = desk.decide(command, desk.env("agent:demo", { runId, attempt }));
   if (verdict.status === "applied") scene.last = { command, attempt };

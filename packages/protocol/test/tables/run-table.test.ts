@@ -46,6 +46,7 @@ describe("5.1 every cell of the run table", () => {
       "heartbeat",
       "finish",
       "fail",
+      "release",
       "lease_expires",
       "barrier",
       "cancel",

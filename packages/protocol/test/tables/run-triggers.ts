@@ -28,6 +28,7 @@ export const RUN_TRIGGERS: Readonly<Record<string, Act>> = {
     return fenced(scene, "finish");
   },
   fail: (scene) => fenced(scene, "fail"),
+  release: (scene) => fenced(scene, "release"),
   "step.start": (scene) => fenced(scene, "step.start"),
   "one round too many"(scene) {
     for (let left = roundsLeft(scene); left > 0; left -= 1) send(scene, "append");
@@ -106,12 +107,15 @@ function repeatOnce(scene: RunScene): Verdict {
   return agent.append(...proposal("r3", has("other tool") ? "page" : "job", last));
 }
 
-function fenced(scene: RunScene, what: "append" | "finish" | "fail" | "step.start"): Verdict {
+function fenced(scene: RunScene, what: Parameters<typeof send>[1]): Verdict {
   const { desk, runId, has, last } = scene;
   if (has("repeat")) {
     if (!last) throw new Error("Nothing to repeat");
     const { command, attempt } = last;
-    if (desk.run(runId).status === "active" && (what === "finish" || what === "fail"))
+    if (
+      desk.run(runId).status === "active" &&
+      (what === "finish" || what === "fail" || what === "release")
+    )
       return send(scene, what, { seq: 1, attempt });
     return desk.decide(command, desk.env("agent:demo", { runId, attempt }));
   }

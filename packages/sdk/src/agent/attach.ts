@@ -8,6 +8,7 @@ import {
   type Timing,
 } from "../wire/index.ts";
 import { createAttempt } from "./attempt.ts";
+import { letGo } from "./hand-back.ts";
 import type { Refused } from "./outbox.ts";
 import { whyOver } from "./over.ts";
 import type { ToolPolicies } from "./policy.ts";
@@ -62,8 +63,7 @@ export async function attachRun<Chunk, History, Tools extends ToolSet = Record<n
   const instance = crypto.randomUUID();
   const work = { session, runId, attempt: number, token, heartbeatMs, offset: "" };
   const attempt = createAttempt(work, transport, { instance, patienceMs });
-  const leave = () =>
-    attempt.lapse(new HoldfastError({ code: "closed", message: "The run was let go of." }));
+  const leave = () => attempt.lapse(letGo("The run was let go of."));
   if (signal?.aborted) leave();
   else signal?.addEventListener("abort", leave, { once: true });
   attempt.signal.addEventListener("abort", () => signal?.removeEventListener("abort", leave));

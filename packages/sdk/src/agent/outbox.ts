@@ -61,6 +61,7 @@ export interface Outbox {
 export type LastWord =
   | { readonly type: "run.finish" }
   | { readonly type: "run.fail"; readonly error: RunFailure }
+  | { readonly type: "run.release" }
   /** Of a step's own outbox. */
   | { readonly type: "step.end" };
 

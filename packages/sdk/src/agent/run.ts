@@ -12,6 +12,7 @@ import type { Experimental_Steering as Steering, ToolSet } from "ai";
 import type { Attempt } from "./attempt.ts";
 import { createClaims } from "./claims.ts";
 import { createExecutor } from "./execute.ts";
+import { hold, letGo } from "./hand-back.ts";
 import { keepLease } from "./lease.ts";
 import { openLive, type Live } from "./live.ts";
 import { createOutbox, type LastWord, type Refused } from "./outbox.ts";
@@ -88,6 +89,20 @@ export interface Run<
    * Nothing can be appended after it.
    */
   finish(): Promise<void>;
+  /**
+   * Lets go of the attempt, and has the server hold it up to a time (Unix milliseconds or a date; a day at most): what
+   * is to go on with it, in whatever process, attaches with its token (see `attachRun`). If nobody did anything by then,
+   * the attempt is lost. Calls that this process executes are not held. `signal` is aborted (`closed`), and that the
+   * handler returns then says nothing.
+   *
+   * @returns up to when it is held
+   */
+  detach(until: number | Date): Promise<Date>;
+  /**
+   * Hands the attempt back: another attempt goes on, at once, and no loss is counted. `signal` is aborted (`closed`).
+   * Sent by itself when the worker stops before the handler has ended.
+   */
+  release(): Promise<void>;
   /** The agent gives up: the run ends in this error. Sent by itself when the handler throws. */
   fail(error: RunFailure): Promise<void>;
 }
@@ -214,6 +229,17 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
     onSteer: (listener) => steers.on(listener),
     steering: () => steeringOf(steers, signal),
     annotate: (metadata) => writer.append([{ type: "run.annotate", metadata }]),
+    async detach(until) {
+      await outbox.flush();
+      await steps.flush();
+      const held = await hold(attempt, Number(until));
+      attempt.lapse(letGo("The attempt was detached: attach to it to go on."));
+      return new Date(held);
+    },
+    async release() {
+      await end({ type: "run.release" });
+      attempt.lapse(letGo("The attempt was handed back."));
+    },
     finish: () => end({ type: "run.finish" }),
     fail: (error) => end({ type: "run.fail", error }),
   };

@@ -1,4 +1,4 @@
-import { HoldfastError, type Codec } from "@holdfast/protocol";
+import type { Codec } from "@holdfast/protocol";
 import type { ToolSet } from "ai";
 import {
   backoffMs,
@@ -12,6 +12,7 @@ import {
 } from "../wire/index.ts";
 import { createAttempt, type Attempt } from "./attempt.ts";
 import { declareTools } from "./declare.ts";
+import { handBack, letGo } from "./hand-back.ts";
 import type { Refused } from "./outbox.ts";
 import type { ToolPolicies } from "./policy.ts";
 import { openRun, type Run } from "./run.ts";
@@ -74,7 +75,7 @@ export interface Worker extends AsyncDisposable {
   readonly active: number;
   /**
    * Takes no more work, lets running handlers finish for `graceMs` (default 10 s), then aborts their `run.signal` with
-   * `closed`; their runs go to others when their leases end. Resolves when all handlers have returned.
+   * `closed` and hands their runs back, which go to others at once. Resolves when all handlers have returned.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /** Settles when all handlers have returned; rejects with what made it stop by itself, such as `unauthenticated`. */
@@ -139,7 +140,7 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     const own = createTransport({ ...connection, token: work.token });
     const attempt = createAttempt(work, own, { instance, patienceMs });
     const done = handle(attempt).finally(() => {
-      attempt.lapse(closed("The attempt has ended."));
+      attempt.lapse(letGo("The attempt has ended."));
       attempts.delete(attempt);
     });
     attempts.set(attempt, done);
@@ -180,16 +181,23 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
   running.catch((error: unknown) => onError(error));
 
   async function stop({ graceMs = 10_000 } = {}): Promise<void> {
-    taking.abort(closed("The worker stops."));
+    taking.abort(letGo("The worker stops."));
     const patience = new AbortController();
-    void timing
-      .sleep(graceMs, patience.signal)
-      .then(() => {
-        for (const attempt of attempts.keys()) attempt.lapse(closed("The worker stops."));
-      })
-      .catch(() => {});
+    const handedBack = timing.sleep(graceMs, patience.signal).then(
+      () =>
+        Promise.all(
+          [...attempts.keys()]
+            .filter(({ signal }) => !signal.aborted)
+            .map((attempt) => {
+              attempt.lapse(letGo("The worker stops."));
+              return handBack(attempt, instance);
+            }),
+        ),
+      () => {},
+    );
     await Promise.allSettled(attempts.values());
     patience.abort();
+    await handedBack;
     await running.catch(() => {});
   }
 
@@ -213,8 +221,4 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     stopped,
     [Symbol.asyncDispose]: () => stop(),
   };
-}
-
-function closed(message: string): HoldfastError {
-  return new HoldfastError({ code: "closed", message });
 }

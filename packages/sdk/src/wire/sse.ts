@@ -61,7 +61,10 @@ export async function* streamEvents(
       throw unreachable(
         "The answer is no event stream: something between here and the server spoke.",
       );
-    reader = response.body.getReader();
+    const body = response.body.getReader();
+    reader = body;
+    // Where aborting the request does not reach the body, as in one process, a read would wait on.
+    controller.signal.addEventListener("abort", () => void body.cancel().catch(() => {}));
     const decoder = new TextDecoder();
     let ready: StreamEvent[] = [{ type: "open" }];
     const parser = createParser({
@@ -74,10 +77,11 @@ export async function* streamEvents(
       for (const event of ready) yield event;
       ready = [];
       readingSince = timing.now();
-      const { done, value } = await reader.read().catch((error: unknown) => {
+      const { done, value } = await body.read().catch((error: unknown) => {
         throw unreachable("The stream broke off.", error);
       });
       readingSince = undefined;
+      controller.signal.throwIfAborted();
       if (done) return;
       parser.feed(decoder.decode(value, { stream: true }));
     }
@@ -87,7 +91,6 @@ export async function* streamEvents(
     watching = false;
     unlink();
     controller.abort();
-    // Releases the connection where aborting the request does not reach the body.
     await reader?.cancel().catch(() => {});
   }
 }

@@ -213,6 +213,11 @@ export class SessionActor {
 
   #decideNow(draft: Draft, command: Command, env: Env): Verdict {
     const verdict = decide(draft, command, env);
+    if (command.type === "run.heartbeat" && command.until !== undefined) {
+      if (verdict.status === "rejected") return verdict;
+      const { runId, attempt, until } = command;
+      return { ...verdict, heldUntil: this.#due.holdAttempt(runId, attempt, until, env.now) };
+    }
     const byHolder =
       command.type === "call.renew" ||
       (command.type === "call.progress" && command.claimId !== undefined);

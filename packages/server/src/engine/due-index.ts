@@ -1,5 +1,5 @@
 import type { SessionState, TouchedRow } from "@holdfast/protocol";
-import type { DueChange } from "../storage/storage.ts";
+import type { Due, DueChange } from "../storage/storage.ts";
 import { dueOfCall, dueOfRun, type DueKind, type Terms, type Wanted } from "./due.ts";
 import type { SessionLeases } from "./leases.ts";
 
@@ -63,7 +63,25 @@ export class DueIndex {
   renewAttempt(state: SessionState, runId: string, attempt: number, now: number): void {
     const run = state.runs.get(runId);
     if (run?.status !== "active" || run.attempt !== attempt) return;
-    this.#leases.lease.set(runId, { holder: String(attempt), until: now + this.#terms.leaseMs });
+    this.#extend(runId, attempt, now + this.#terms.leaseMs);
+  }
+
+  /**
+   * Holds an attempt that is still the active one up to a time, in storage too: a server that starts again meanwhile
+   * does not look at it before.
+   *
+   * @returns up to when it is held
+   */
+  holdAttempt(runId: string, attempt: number, until: number, now: number): number {
+    const bounded = Math.min(until, now + LONGEST_HOLD_MS);
+    const held = this.#extend(runId, attempt, Math.max(bounded, now + this.#terms.leaseMs));
+    this.rearm("lease", runId, held);
+    return held;
+  }
+
+  /** Whether a lease's row, as storage has it, holds its attempt for longer than heartbeats do. */
+  isHeld(row: Due, now: number): boolean {
+    return row.at > now + this.#terms.leaseMs;
   }
 
   /** Extends a call's explicit claim by a full term. */
@@ -79,6 +97,15 @@ export class DueIndex {
     const changes = this.#changes;
     this.#changes = [];
     return changes;
+  }
+
+  /** A lease is never shortened. */
+  #extend(runId: string, attempt: number, until: number): number {
+    const holder = String(attempt);
+    const known = this.#leases.lease.get(runId);
+    const end = known?.holder === holder ? Math.max(known.until, until) : until;
+    this.#leases.lease.set(runId, { holder, until: end });
+    return end;
   }
 
   #load(wanted: Partial<Record<DueKind, Wanted | undefined>>, id: string): void {
@@ -109,6 +136,9 @@ export class DueIndex {
     return kind === "lease" ? this.#terms.leaseMs : this.#terms.claimLeaseMs;
   }
 }
+
+/** The longest that nothing may be heard of an attempt, in milliseconds: 24 hours. */
+const LONGEST_HOLD_MS = 24 * 60 * 60 * 1000;
 
 const NONE: readonly DueChange[] = [];
 

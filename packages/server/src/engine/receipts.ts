@@ -58,6 +58,7 @@ export function keepsReceipt(command: Command): boolean {
     case "step.end":
     case "run.finish":
     case "run.fail":
+    case "run.release":
     case "call.renew":
       return false;
     default:

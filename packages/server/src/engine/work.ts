@@ -115,7 +115,8 @@ export class WorkQueue {
       before: Number.MAX_SAFE_INTEGER,
       limit: 1000,
     });
-    for (const { session, id } of held) {
+    for (const row of held) {
+      const { session, id } = row;
       const work = await this.#context.act(session, actor, (draft, env, on) => {
         const run = draft.state.runs.get(id);
         if (run?.status !== "active" || run.worker !== worker) return undefined;
@@ -125,6 +126,8 @@ export class WorkQueue {
           on.due.renewAttempt(draft.state, id, attempt, env.now);
           return { session, runId: id, attempt, wakeId, offset: draft.state.head };
         }
+        // One that is held without a process is nobody's to take over.
+        if (on.due.isHeld(row, env.now)) return undefined;
         if (!this.#isOurs(request, session, id, attempt)) {
           decideTimer(
             draft,

@@ -112,6 +112,7 @@ export function mayCommand(identity: Identity, session: string, command: Command
     case "step.end":
     case "run.finish":
     case "run.fail":
+    case "run.release":
       if (attempt?.runId !== command.runId || attempt.attempt !== command.attempt) {
         throw forbidden(
           `${command.type} needs the token of attempt ${command.attempt} of run ${command.runId}, as work/claim gave it.`,

@@ -7,13 +7,18 @@ const MAX_DEPTH = 256;
 const MOST_DROPPED = 16;
 
 /**
- * A request's body as JSON.
+ * A request's body as JSON; `empty` stands for no body at all.
  *
  * @throws HoldfastError `too_large` beyond `maxBytes`; `invalid_request` for what is not JSON, naming where, is not
  *   UTF-8, or broke off
  */
-export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
-  return parseBody(await readBytes(request, maxBytes));
+export async function readJson(
+  request: Request,
+  maxBytes: number,
+  empty?: unknown,
+): Promise<unknown> {
+  const bytes = await readBytes(request, maxBytes);
+  return bytes.byteLength === 0 && empty !== undefined ? empty : parseBody(bytes);
 }
 
 /** The JSON of a body that was read. @throws HoldfastError as {@link readJson} */

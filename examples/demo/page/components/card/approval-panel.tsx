@@ -13,6 +13,7 @@ export function ApprovalPanel({ call }: { readonly call: Call }) {
   const { actions } = useSeat();
   const [mode, setMode] = useState<"choose" | "deny" | "edit">("choose");
   const panel = useRef<HTMLElement>(null);
+  const alwaysId = useId();
   const decide = useAction((choice: Choice) => {
     // The panel goes once it is decided; whoever uses the keyboard stays at the card.
     const line = panel.current?.closest(".card")?.querySelector<HTMLElement>(".card-line");
@@ -48,7 +49,22 @@ export function ApprovalPanel({ call }: { readonly call: Call }) {
               Edit
             </button>
           )}
+          <button
+            type="button"
+            className="button quiet"
+            disabled={decide.busy}
+            aria-describedby={alwaysId}
+            onClick={() => void decide.run({ approved: true, always: true })}
+          >
+            Approve always
+          </button>
         </div>
+      )}
+      {mode === "choose" && (
+        <p className="label" id={alwaysId}>
+          Always: {call.name} runs without asking for the rest of this session, whatever its
+          arguments. You can take that back under “What the server knows”.
+        </p>
       )}
       {mode === "deny" && (
         <DenyForm

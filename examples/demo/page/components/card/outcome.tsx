@@ -61,12 +61,17 @@ export function DecisionLine({ call }: { readonly call: Call }) {
   return (
     <p className="decision label">
       {decision.automatic
-        ? "Approved by rule"
+        ? automaticWords(decision.onBehalfOf, me)
         : `${decision.by === me ? "You" : nameOf(decision.by)} approved`}
       {decision.edited && " with changes"} · <Clock at={decision.at} />
       {decision.reason !== undefined && ` · “${decision.reason}”`}
     </p>
   );
+}
+
+function automaticWords(principal: string | undefined, me: string): string {
+  if (principal === undefined) return "Approved automatically, by rule";
+  return `Approved automatically, ${principal === me ? "you" : nameOf(principal)} said always`;
 }
 
 /** The words of an error, wherever its executor put them. */

@@ -1,8 +1,13 @@
-import type { Call, Entry, Run } from "@holdfast/protocol";
+import type { Call, Entry, Run, SessionRow } from "@holdfast/protocol";
+import { useAction } from "../../hooks/use-action.ts";
+import { useSeat } from "../../session-actions.ts";
 import { nameOf, shortOffset } from "../../format.ts";
 import { ShortId } from "../short-id.tsx";
+import { Mishap } from "../mishap.tsx";
 import { Ago } from "../time.tsx";
 import { EntryList } from "./entry-list.tsx";
+
+type Grant = NonNullable<SessionRow["grants"]>[number];
 
 /** Something that waits, and for whom. */
 export interface Waits<Of> {
@@ -16,12 +21,14 @@ export interface RailFacts {
   readonly head: string;
   readonly runs: readonly Waits<Run>[];
   readonly calls: readonly Waits<Call>[];
+  /** Tools that run without asking, because somebody said always. */
+  readonly grants: readonly Grant[];
   /** The newest last. */
   readonly entries: readonly Entry[];
 }
 
 /** What the server knows: runs that have not ended, calls that are open, and the log as it grows. */
-export function Rail({ head, runs, calls, entries }: RailFacts) {
+export function Rail({ head, runs, calls, grants, entries }: RailFacts) {
   return (
     <div className="rail-content">
       <section>
@@ -48,6 +55,16 @@ export function Rail({ head, runs, calls, entries }: RailFacts) {
           </ul>
         )}
       </section>
+      {grants.length > 0 && (
+        <section>
+          <h3 className="label">Runs without asking</h3>
+          <ul className="rail-list">
+            {grants.map((grant) => (
+              <GrantFacts key={grant.tool} {...grant} />
+            ))}
+          </ul>
+        </section>
+      )}
       <section className="rail-log">
         <h3 className="label">
           Log <span className="number">· at {shortOffset(head)}</span>
@@ -55,6 +72,31 @@ export function Rail({ head, runs, calls, entries }: RailFacts) {
         <EntryList entries={entries} />
       </section>
     </div>
+  );
+}
+
+function GrantFacts({ tool, by, at }: Grant) {
+  const { me, actions } = useSeat();
+  const revoke = useAction(() => actions.revokeApproval(tool));
+  return (
+    <li className="facts">
+      <p className="facts-title">
+        <strong>{tool}</strong>
+        <button
+          type="button"
+          className="link-button"
+          disabled={revoke.busy}
+          aria-label={`Take back: ${tool} asks again`}
+          onClick={() => void revoke.run()}
+        >
+          Take back
+        </button>
+      </p>
+      <p className="label">
+        {by === me ? "You" : nameOf(by)} said always · <Ago at={at} />
+      </p>
+      <Mishap error={revoke.error} />
+    </li>
   );
 }
 

@@ -24,7 +24,8 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
     const identity = await authenticate(c.req.raw, tokens);
     mayChangeSessions(identity);
     const id = sessionId(c.req);
-    const body = hasBody(c.req.raw) ? await readJson(c.req.raw, maxBodyBytes) : {};
+    // A PUT may say nothing but its path.
+    const body = await readJson(c.req.raw, maxBodyBytes, {});
     const { agent = defaultAgent, ...rest } = parseSessionRequest(body);
     const { created, session } = await engine.create(id, { agent, ...rest }, actorOf(identity));
     return json(JSON.stringify(session), created ? 201 : 200);
@@ -49,10 +50,4 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
     const { offset, text } = await engine.state(id);
     return json(`{"offset":${JSON.stringify(offset)},"state":${text}}`);
   });
-}
-
-/** A PUT may say nothing but its path. */
-function hasBody({ headers }: Request): boolean {
-  const length = headers.get("content-length");
-  return length === null ? headers.has("transfer-encoding") : length !== "0";
 }
