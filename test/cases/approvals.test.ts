@@ -166,6 +166,9 @@ test("C63: a rule is the server's: no word of the model or its agent lifts it", 
   expect((await attempt.agent.command(house.session, approve)).error?.code).toBe("forbidden");
   expect((await house.agent.command(house.session, approve)).error?.code).toBe("forbidden");
   expect((await attempt.claim("c2")).error?.code).toBe("approval_required");
+  await attempt.append(answerTo("c3", "sent")); // nor once it waits for a decision
+  const observed = { outcome: "error", reason: "executed_without_approval" };
+  expect(await callOf(house, "c3")).toMatchObject(observed);
 });
 
 test("C64: a decision that takes its time finds the call by its id, and the tool runs then", async () => {

@@ -63,6 +63,9 @@ test("C33: the same id, tool and arguments are a replay in their run alone", asy
   });
   const [other = ""] = await pending();
   expect(other).not.toBe("run:0");
+  const named = [...proposal("run:0", "weather", '{"a":1,"b":2}'), answerTo("run:0", "new")];
+  await first.append({ type: "round.open" }, ...named, { type: "round.close" });
+  expect((await house.state()).calls.size).toBe(3);
   await house.ana.command(house.session, answerTo(other, 2));
   await first.finish();
   await (await house.attempt()).finish();

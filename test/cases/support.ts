@@ -33,8 +33,10 @@ export async function openHouse(options: Partial<ServerOptions> = {}) {
     ...(await connect()),
     url: running.url,
     session: "s1",
-    async restart() {
+    /** @param meanwhile what happens while there is no server */
+    async restart(meanwhile?: () => Promise<unknown>) {
       await running.server.close();
+      await meanwhile?.();
       running = await start();
       Object.assign(house, await connect(), { url: running.url });
     },

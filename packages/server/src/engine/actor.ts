@@ -38,7 +38,7 @@ export interface ActorContext {
   readonly subscriberBytes: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   env(actor: Actor): Env;
-  /** Called after each commit that changed index rows. */
+  /** Called after each commit that changed index rows, and after a failed one that may have. */
   committed(session: string, due: readonly DueChange[]): void;
   /** Called once, when the actor must not be used any more. */
   dropped(actor: SessionActor): void;
@@ -269,6 +269,9 @@ export class SessionActor {
       for (const { failed } of batch.waiting) failed(failure);
       for (const { failed } of batch.readers) failed(failure);
       this.#fail(failure);
+      // It may be durable all the same: then its timers are to fire, and its work is there.
+      const hints = failure instanceof StorageConflict ? [] : commit.due.filter(isArmed);
+      if (hints.length > 0) this.#context.committed(this.id, hints);
       return;
     }
     this.#inFlight = undefined;
@@ -353,6 +356,10 @@ export class SessionActor {
 }
 
 const ROLE: Role = "full";
+
+function isArmed({ at }: DueChange): boolean {
+  return at !== null;
+}
 
 interface Waiting {
   readonly done: () => void;
