@@ -10,7 +10,7 @@ async function propose(house: House, tool: string) {
   await house.send("go");
   const attempt = await house.attempt();
   await attempt.append({ type: "round.open" });
-  await attempt.append(...ids.flatMap((id) => proposal(id, tool, "{}")));
+  await attempt.append(...ids.flatMap((id, n) => proposal(id, tool, `{"n":${n}}`)));
   await attempt.append({ type: "round.close" });
   return attempt;
 }
@@ -145,9 +145,13 @@ test("an agent's last word and an answer: the run is queued, whichever came firs
     const runId = await house.send("go");
     const attempt = await house.attempt();
     const callId = `call-${round}`;
-    await attempt.append({ type: "round.open" }, ...proposal(callId, "location", "{}"), {
-      type: "round.close",
-    });
+    await attempt.append(
+      { type: "round.open" },
+      ...proposal(callId, "location", JSON.stringify({ callId })),
+      {
+        type: "round.close",
+      },
+    );
     const answer = { type: "json", value: 0 } as const;
     const give = { type: "call.answer", callId, outcome: "ok", answer } as const;
     const both = [() => attempt.finish(), () => house.ana.command(house.session, give)];

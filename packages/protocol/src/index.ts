@@ -85,6 +85,7 @@ export type {
   StateIndex,
   StateRows,
 } from "./state.ts";
+export { schemaText } from "./tool.ts";
 export type { ToolDeclaration } from "./tool.ts";
 export { pathTo, wasRead } from "./tree.ts";
 export { createViewCache, isCall, viewOf } from "./view.ts";

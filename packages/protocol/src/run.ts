@@ -32,6 +32,8 @@ export interface Run {
   readonly claims: boolean;
   /** What the attempt declared, frozen at its start. */
   readonly tools: readonly ToolDeclaration[];
+  /** What clients advertised when the attempt started, frozen likewise; absent where that was nothing. */
+  readonly clientTools?: readonly ToolDeclaration[];
   /** `tools` names every tool there is; another name is unknown. */
   readonly toolsComplete: boolean;
   /** Attempts lost in a row. */

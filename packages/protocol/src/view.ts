@@ -77,6 +77,7 @@ export function viewOf(
       if (next !== known) (nodes ??= [...cache.nodes])[at] = next;
     }
     for (const id of ids.slice(cache.seen)) {
+      if (!isShown(state, id)) continue;
       nodes ??= [...cache.nodes];
       cache.places.set(id, nodes.length);
       nodes.push(nodeOf(state, id, undefined));

@@ -127,6 +127,24 @@ describe("viewOf", () => {
     expect(viewOf(desk.state, cache)).toBe(viewOf(desk.state, cache));
   });
 
+  it("5.8.4 shows a message once that was sent and read between two looks", () => {
+    const desk = openDesk();
+    const cache = createViewCache();
+    viewOf(desk.state, cache);
+    const runId = desk.send("m1");
+    desk.start(runId);
+    desk.send("s1", { whileActive: "steer" });
+    desk.agent(runId).append({ type: "round.open" });
+    expect(viewOf(desk.state, cache)).toEqual(viewOf(desk.state));
+    desk.send("m2");
+    expect(viewOf(desk.state, cache).map(({ type }) => type)).toEqual([
+      "message",
+      "run",
+      "message",
+      "run",
+    ]);
+  });
+
   it("costs what changed: nodes that did not change are not looked at", () => {
     const desk = openDesk();
     for (let n = 0; n < 50; n += 1) talk(desk, `m${n}`);

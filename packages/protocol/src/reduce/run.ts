@@ -56,7 +56,8 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
       return;
     case "attempt.started":
       return put({
-        ...omit(run, "wakeId"),
+        ...omit(omit(run, "wakeId"), "clientTools"),
+        ...clientTools(state),
         status: "active",
         attempt: entry.attempt ?? run.attempt + 1,
         attemptOffset: entry.offset,
@@ -198,6 +199,11 @@ function withdraw(
     unread.has(steer.messageId) ? omit(steer, "consumed") : steer,
   );
   putRun(state, { ...run, ...(steers && { steers }) }, changes);
+}
+
+function clientTools(state: SessionState): Pick<Run, "clientTools"> {
+  const tools = state.session.advertised.map(({ tool }) => tool);
+  return tools.length > 0 ? { clientTools: tools } : {};
 }
 
 function beginStep(event: EventOf<"step.started">, { attempt }: Entry): Step {
