@@ -1,6 +1,7 @@
 import {
   callsOf,
   HoldfastError,
+  schemaText,
   type Call,
   type Json,
   type SessionState,
@@ -61,7 +62,7 @@ export interface ToolProvision extends Disposable {
 /**
  * Executes a session's calls of one tool: advertises it, claims each open call once, runs it and answers. Of several
  * tabs, devices and providers of one name, only the one that is granted the claim runs a call; the others do nothing.
- * Calls that are `manual` (a claim expired on them, and running twice may do harm) are left to people.
+ * A call that was proposed with another version's schema is left to clients that have that one. Calls that are `manual` (a claim expired on them, and running twice may do harm) are left to people.
  *
  * Closing stops taking calls; one that runs goes on to its answer, since its effects may have begun.
  *
@@ -136,8 +137,9 @@ function createRunner(session: Session): Runner {
       for (const call of callsOf(state, runId)) {
         if (call.status !== "open" || call.executor !== "client" || call.manual) continue;
         const opened = call.openedAt ?? call.offset;
-        if (running.has(call.id) || tried.get(call.id) === opened || !tools.has(call.name))
-          continue;
+        const declaration = providerOf(call.name)?.declaration;
+        if (running.has(call.id) || tried.get(call.id) === opened || !declaration) continue;
+        if (isOfAnother(state, call, declaration)) continue;
         tried.set(call.id, opened);
         void take(call);
       }
@@ -198,6 +200,17 @@ function createRunner(session: Session): Runner {
       return { close, [Symbol.dispose]: close };
     },
   };
+}
+
+/**
+ * Whether the call was proposed with another schema that clients advertised: it is theirs. What the agent itself says
+ * of a tool is for every client that has it.
+ */
+function isOfAnother(state: SessionState, call: Call, ours: ToolDeclaration): boolean {
+  if (!call.tool || !ours.parameters) return false;
+  const run = state.runs.get(call.runId);
+  if (run?.tools.some(({ name }) => name === call.name)) return false;
+  return schemaText(call.tool) !== schemaText(ours);
 }
 
 /** Refusals that only say: somebody else had it, or it is over. */

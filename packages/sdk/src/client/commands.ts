@@ -54,7 +54,11 @@ export interface SessionCommands {
   /** The right to execute a call; the verdict's `claimId` names it. @throws `claim_held`, `retry_unsafe`, `call_settled`, … */
   readonly claim: (
     callId: string,
-    options?: SubmitOptions & { readonly force?: boolean },
+    options?: SubmitOptions & {
+      readonly force?: boolean;
+      /** The digest of the schema that is executed here; a call of another is refused (`not_executor`). */
+      readonly toolDigest?: string;
+    },
   ) => Promise<Verdict & { readonly claimId: string }>;
   readonly renew: (callId: string, claimId: string, options?: SubmitOptions) => Promise<Verdict>;
   /** Gives a claim back: the holder's word that nothing ran. */
@@ -105,8 +109,9 @@ export function createCommands({ newId, call, submit }: CommandContext): Session
   return {
     send: (content, { signal, messageId = newId(), ...rest } = {}) =>
       submit({ type: "message.send", messageId, content, ...rest }, signal),
-    async claim(callId, { signal, force } = {}) {
-      const verdict = await submit({ type: "call.claim", callId, ...(force && { force }) }, signal);
+    async claim(callId, { signal, force, toolDigest } = {}) {
+      const named = { ...(force && { force }), ...(toolDigest !== undefined && { toolDigest }) };
+      const verdict = await submit({ type: "call.claim", callId, ...named }, signal);
       const { claimId } = verdict;
       if (claimId !== undefined) return { ...verdict, claimId };
       throw new HoldfastError({

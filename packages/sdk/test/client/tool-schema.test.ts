@@ -66,6 +66,36 @@ test("arguments that its schema refuses run nothing, and the answer names where"
   });
 });
 
+test.each([
+  { newer: "stays", runs: ["new"] },
+  { newer: "goes", runs: [] },
+])(
+  "a call of a newer schema is left to pages that have it; the newer page $newer",
+  async ({ newer, runs }) => {
+    const net = loopback();
+    const ran: string[] = [];
+    const provide = (key: string) => {
+      const session = open(net);
+      provideTool(session, {
+        name: "where",
+        parameters: { type: "object", properties: { [key]: {} } },
+        execute: () => void ran.push(key),
+      });
+      return session;
+    };
+    const old = provide("old");
+    await vi.waitFor(() => expect(net.desk.state.session.advertised).toHaveLength(1));
+    const page = provide("new");
+    await vi.waitFor(() => expect(net.desk.state.session.advertised[0]?.version).toBe(2));
+    if (newer === "goes") await page.close();
+    offer(net, { c1: "where" });
+    await old.reached(net.desk.state.head);
+    if (newer === "stays") await settled(net, "c1");
+    else expect(net.desk.call("c1").status).toBe("open");
+    expect(ran).toEqual(runs);
+  },
+);
+
 test("a schema that cannot say itself as JSON Schema is refused at once", () => {
   const mute: StandardSchema = {
     "~standard": { version: 1, vendor: "mute", validate: (value) => ({ value }) },
