@@ -23,7 +23,7 @@ test("a refusal does not grow with the session: not with its pending calls, not 
   const attempt = await house.attempt();
   const ids = Array.from({ length: 2000 }, (_, n) => `call-${n}`);
   await attempt.append({ type: "round.open" });
-  await attempt.append(...ids.flatMap((id) => proposal(id, "location", "{}")));
+  await attempt.append(...ids.flatMap((id, n) => proposal(id, "location", `{"n":${n}}`)));
   await attempt.append({ type: "round.close" });
   const answers = {
     text: { type: "text", text: "x".repeat(500_000) },
@@ -67,6 +67,8 @@ test("closing a round costs what is in it, not what is in the run", async () => 
   await using house = await openHouse();
   await house.send("go");
   const attempt = await house.attempt({ tools: TOOLS });
+  const budget = { rounds: 30_000, repeats: 25 };
+  await house.ana.command(house.session, { type: "policy.set", policy: { budget } });
   const started = performance.now();
   const rounds = Array.from({ length: 20_000 }, () => ({ type: "round.open" as const }));
   expect(await attempt.append(...rounds)).toMatchObject({ status: "applied" });

@@ -25,7 +25,13 @@ export type ClientCommand =
 
 /** Commands of a call's executor, on either side. */
 export type CallCommand =
-  | { readonly type: "call.claim"; readonly callId: string; readonly force?: boolean }
+  | {
+      readonly type: "call.claim";
+      readonly callId: string;
+      readonly force?: boolean;
+      /** The digest of the tool's schema that the claimer executes: another than the call's is `not_executor`. */
+      readonly toolDigest?: string;
+    }
   | { readonly type: "call.renew"; readonly callId: string; readonly claimId: string }
   | { readonly type: "call.release"; readonly callId: string; readonly claimId: string }
   | CallProgress

@@ -90,7 +90,14 @@ export type RunEvent =
   | { type: "round.opened"; round: number }
   | { type: "round.closed"; round: number }
   | { type: "round.superseded"; round: number; reason: string }
-  | { type: "step.started"; stepId: string; stepAttempt: number }
+  | {
+      type: "step.started";
+      stepId: string;
+      stepAttempt: number;
+      /** The batch it came with. */
+      producer?: string;
+      seq?: number;
+    }
   | { type: "step.ended"; stepId: string; stepAttempt: number }
   | { type: "step.superseded"; stepId: string; stepAttempt: number }
   | { type: "run.steered"; messageId: string }
@@ -159,6 +166,7 @@ export type CallEvent =
       messageId: string;
       outcome: "ok" | "error";
       answer: Answer;
+      reason?: SettleReason;
       metadata?: Metadata;
     }
   | { type: "call.escalated"; callId: string }

@@ -67,16 +67,17 @@ export { parseOffset, toOffset } from "./offset.ts";
 export type { Offset } from "./offset.ts";
 export { createPartialJson } from "./partial-json.ts";
 export type { PartialJson } from "./partial-json.ts";
-export type { Policy } from "./policy.ts";
+export type { Budget, Policy, ToolRule } from "./policy.ts";
 export type { Changes, RowKind } from "./reduce/changes.ts";
 export { appendDelta } from "./reduce/content.ts";
 export { reduce, reduceAll } from "./reduce/index.ts";
 export { RUN_TABLE } from "./run-table.ts";
 export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
-export type { MessageNode, Run, RunStatus } from "./run.ts";
+export type { MessageNode, Run, RunStatus, Steer, Step } from "./run.ts";
 export { callsOf, emptyState, fromRows, partsOf, producerKey, toRows } from "./state.ts";
 export type {
   Advertised,
+  Grant,
   Part,
   Producer,
   SessionRow,
@@ -84,8 +85,9 @@ export type {
   StateIndex,
   StateRows,
 } from "./state.ts";
+export { schemaText } from "./tool.ts";
 export type { ToolDeclaration } from "./tool.ts";
-export { pathTo } from "./tree.ts";
+export { pathTo, wasRead } from "./tree.ts";
 export { createViewCache, isCall, viewOf } from "./view.ts";
 export type { MessageView, RunView, ViewCache, ViewNode, ViewPart } from "./view.ts";
 export { waitingFor, waitingOf } from "./waiting.ts";

@@ -32,6 +32,8 @@ export interface Run {
   readonly claims: boolean;
   /** What the attempt declared, frozen at its start. */
   readonly tools: readonly ToolDeclaration[];
+  /** What clients advertised when the attempt started, frozen likewise; absent where that was nothing. */
+  readonly clientTools?: readonly ToolDeclaration[];
   /** `tools` names every tool there is; another name is unknown. */
   readonly toolsComplete: boolean;
   /** Attempts lost in a row. */
@@ -55,6 +57,12 @@ export interface Step {
   /** From 1. */
   readonly attempt: number;
   readonly status: "open" | "ended";
+  /** The batch that began it, by which its repeat is known. */
+  readonly startedBy?: {
+    readonly attempt: number;
+    readonly producer: string;
+    readonly seq: number;
+  };
 }
 
 /** A message that an active run is to take up in its next round. */

@@ -28,8 +28,13 @@ export interface Grant {
 
 export interface Advertised {
   readonly tool: ToolDeclaration;
+  /** From 1; goes up when the digest of its schema changes. */
+  readonly version: number;
+  /** Who said so last, and when this version was first advertised. */
   readonly by: string;
   readonly at: number;
+  /** When it was advertised last, as far as that was recorded. Unix milliseconds. */
+  readonly lastSeen: number;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { canonical } from "./canonical.ts";
 import type { Metadata } from "./json.ts";
 
 /** What a tool says of itself, to the server as to the model. */
@@ -21,5 +22,12 @@ export interface ToolDeclaration {
   readonly escalateMs?: number;
   /** JSON Schema of a client's answer. Absent: not validated. */
   readonly result?: Record<string, unknown>;
+  /** SHA-256, hex, of {@link schemaText}. The server's word: what a command says of it is not kept. */
+  readonly digest?: string;
   readonly metadata?: Metadata;
+}
+
+/** The text whose digest tells one schema of a tool's arguments from another (SPEC 4.3.7). */
+export function schemaText({ parameters }: Pick<ToolDeclaration, "parameters">): string {
+  return canonical(parameters ?? {});
 }

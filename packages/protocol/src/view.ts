@@ -3,12 +3,12 @@ import type { Item } from "./item.ts";
 import { changedSince, markOf } from "./journal.ts";
 import type { MessageNode, Run } from "./run.ts";
 import { tipOf, type SessionState } from "./state.ts";
-import { pathTo } from "./tree.ts";
+import { pathTo, wasRead } from "./tree.ts";
 
-/** One piece of a run as it is shown: text, reasoning, a kept event, the beginning of a round, or a call. */
+/** One piece of a run as it is shown: text, reasoning, a kept event, the beginning of a round, what was said to steer it, or a call. */
 export type ViewPart = Item | Call;
 
-/** A user's message as it is shown. */
+/** A user's message as it is shown; one that steered a run and was read is a part of that run instead. */
 export interface MessageView {
   readonly type: "message";
   readonly id: string;
@@ -36,12 +36,14 @@ export interface ViewCache {
   mark: number;
   /** How many of the state's nodes the path knows of. */
   seen: number;
+  /** The last node of the path, shown or not. */
+  tip: string | undefined;
   nodes: readonly ViewNode[];
   readonly places: Map<string, number>;
 }
 
 export function createViewCache(): ViewCache {
-  return { state: undefined, mark: 0, seen: 0, nodes: [], places: new Map() };
+  return { state: undefined, mark: 0, seen: 0, tip: undefined, nodes: [], places: new Map() };
 }
 
 /**
@@ -58,9 +60,9 @@ export function viewOf(
   const { journal, nodes: ids } = state.index;
   const changed = cache.state === state ? changedSince(journal, cache.mark) : undefined;
   let nodes: ViewNode[] | undefined;
-  if (changed === undefined || !extendsPath(state, cache)) {
+  if (changed === undefined || !extendsPath(state, cache) || isSteered(state, cache, changed)) {
     const tip = tipOf(state);
-    const path = tip === undefined ? [] : pathTo(state, tip);
+    const path = tip === undefined ? [] : pathTo(state, tip).filter((id) => isShown(state, id));
     nodes = path.map((id) => nodeOf(state, id, knownNode(cache, id)));
     cache.places.clear();
     nodes.forEach((node, at) => cache.places.set(node.id, at));
@@ -75,6 +77,7 @@ export function viewOf(
       if (next !== known) (nodes ??= [...cache.nodes])[at] = next;
     }
     for (const id of ids.slice(cache.seen)) {
+      if (!isShown(state, id)) continue;
       nodes ??= [...cache.nodes];
       cache.places.set(id, nodes.length);
       nodes.push(nodeOf(state, id, undefined));
@@ -83,6 +86,7 @@ export function viewOf(
   cache.state = state;
   cache.mark = markOf(journal);
   cache.seen = ids.length;
+  cache.tip = tipOf(state);
   if (nodes) cache.nodes = nodes;
   return cache.nodes;
 }
@@ -90,12 +94,26 @@ export function viewOf(
 /** Whether every node that came since the last look follows the one before it. */
 function extendsPath(state: SessionState, cache: ViewCache): boolean {
   const ids = state.index.nodes;
-  let tip = cache.nodes.at(-1)?.id;
+  let { tip } = cache;
   for (const id of ids.slice(cache.seen)) {
     if (parentOf(state, id) !== tip) return false;
     tip = id;
   }
   return true;
+}
+
+/** Whether a run on the path was sent a message or read one: that message may be shown elsewhere now. */
+function isSteered(state: SessionState, cache: ViewCache, changed: ReadonlySet<string>): boolean {
+  for (const id of changed) {
+    const known = knownNode(cache, id);
+    if (known?.type === "run" && known.run.steers !== state.runs.get(id)?.steers) return true;
+  }
+  return false;
+}
+
+function isShown(state: SessionState, id: string): boolean {
+  const message = state.messages.get(id);
+  return !message || !wasRead(state, message);
 }
 
 function parentOf(state: SessionState, id: string): string | undefined {

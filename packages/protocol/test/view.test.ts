@@ -89,6 +89,62 @@ describe("viewOf", () => {
     ]);
   });
 
+  it("5.8.4 shows a message that steers a run at its place, and where it was read once it was", () => {
+    const desk = openDesk();
+    const runId = desk.send("m1");
+    desk.start(runId);
+    const agent = desk.agent(runId);
+    const cache = createViewCache();
+    const shown = () => {
+      const view = viewOf(desk.state, cache);
+      expect(view).toEqual(viewOf(desk.state));
+      const run = view.flatMap((node) => (node.type === "run" ? node.parts : []));
+      const steers = run.flatMap((part) =>
+        !isCall(part) && part.kind === "steer" ? [part.message.id] : [],
+      );
+      return [view.map(({ id }) => id), steers];
+    };
+    agent.append({ type: "round.open" });
+    shown();
+    desk.send("s1", { whileActive: "steer" });
+    expect(shown()).toEqual([["m1", runId, "s1"], []]);
+    desk.send("s2", { whileActive: "steer" });
+    agent.append({ type: "round.open" });
+    expect(shown()).toEqual([
+      ["m1", runId],
+      ["s1", "s2"],
+    ]);
+    agent.append({ type: "round.withdraw" });
+    expect(shown()).toEqual([["m1", runId, "s1", "s2"], []]);
+    agent.append({ type: "round.open" });
+    desk.send("s3", { whileActive: "steer" });
+    desk.user({ type: "run.cancel", runId });
+    const next = desk.send("m2");
+    expect(shown()).toEqual([
+      ["m1", runId, "s3", "m2", next],
+      ["s1", "s2"],
+    ]);
+    expect(viewOf(desk.state, cache)).toBe(viewOf(desk.state, cache));
+  });
+
+  it("5.8.4 shows a message once that was sent and read between two looks", () => {
+    const desk = openDesk();
+    const cache = createViewCache();
+    viewOf(desk.state, cache);
+    const runId = desk.send("m1");
+    desk.start(runId);
+    desk.send("s1", { whileActive: "steer" });
+    desk.agent(runId).append({ type: "round.open" });
+    expect(viewOf(desk.state, cache)).toEqual(viewOf(desk.state));
+    desk.send("m2");
+    expect(viewOf(desk.state, cache).map(({ type }) => type)).toEqual([
+      "message",
+      "run",
+      "message",
+      "run",
+    ]);
+  });
+
   it("costs what changed: nodes that did not change are not looked at", () => {
     const desk = openDesk();
     for (let n = 0; n < 50; n += 1) talk(desk, `m${n}`);
@@ -112,7 +168,7 @@ describe("viewOf", () => {
   it("is what a fresh look gives, whenever it looks (property)", () => {
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom("token", "call", "round", "withdraw") },
-      { weight: 2, arbitrary: fc.constantFrom("message", "finish", "cancel", "fork") },
+      { weight: 2, arbitrary: fc.constantFrom("message", "steer", "finish", "cancel", "fork") },
       { weight: 3, arbitrary: fc.constant("look") },
       { weight: 1, arbitrary: fc.constant("many") },
     );
@@ -161,6 +217,7 @@ function actor(desk: Desk): (step: string) => void {
     if (!active() && waiting) desk.start(waiting.id);
     const run = active();
     if (step === "message") desk.send(`m${n}`);
+    if (step === "steer") desk.send(`m${n}`, { whileActive: "steer" });
     if (step === "fork") desk.send(`m${n}`, { parentId: desk.state.index.nodes[0] });
     if (!run) return;
     const agent = desk.agent(run.id);

@@ -111,14 +111,18 @@ function refuseResult(
 }
 
 /** A newer attempt of the step that answered may answer anew, until somebody read what stands. */
-function isReplaceable(draft: Draft, { answer, runId }: Call, { step }: Env): boolean {
+function isReplaceable(draft: Draft, call: Call, { step }: Env): boolean {
+  const { answer, runId, reason, withdrawn } = call;
   const run = draft.state.runs.get(runId);
   if (!run || !step || answer?.stepId !== step.stepId) return false;
+  // What ran without its approval stays on the record as that.
+  if (withdrawn || reason === "executed_without_approval") return false;
   return (answer.stepAttempt ?? 0) < step.stepAttempt && !isConsumed(run, answer);
 }
 
 function replace(draft: Draft, call: Call, command: CallAnswerCommand, env: Env): Ruling {
-  const { outcome, answer, metadata } = command;
+  const { answer, metadata, declined } = command;
+  const outcome = declined ? "error" : command.outcome;
   const messageId = call.answer?.messageId ?? env.newId("message");
   record(
     draft,
@@ -129,6 +133,7 @@ function replace(draft: Draft, call: Call, command: CallAnswerCommand, env: Env)
       messageId,
       outcome,
       answer,
+      ...(declined && { reason: "declined" }),
       ...(metadata && { metadata }),
     },
     scopeOf(call, env),

@@ -48,6 +48,8 @@ export function startCall(
   const same =
     known.runId === run.id &&
     known.round === scope.round &&
+    known.stepId === scope.stepId &&
+    known.stepAttempt === scope.stepAttempt &&
     known.name === item.toolCallName &&
     known.subagentRunId === item.subagentRunId;
   if (same && (move === "reopen" || (move === "reopen_implicit" && known.claim?.implicit))) {

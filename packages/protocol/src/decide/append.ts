@@ -76,7 +76,9 @@ function appendItem(
         known?.kind === kindOf(item) &&
         known.status === "closed" &&
         known.runId === run.id &&
-        known.round === round;
+        known.round === round &&
+        known.stepId === attempt.stepId &&
+        known.stepAttempt === attempt.stepAttempt;
       if (known ? !reopens : OURS.test(item.messageId)) {
         return refuse(
           "sequence_violation",

@@ -26,6 +26,15 @@ export function repeatsTooOften(draft: Draft, call: Call): boolean {
     (other) => other.name === call.name && !other.withdrawn && other.outcome !== "superseded",
   );
   if (same.length <= repeats) return false;
-  const args = canonicalArguments(call.arguments);
-  return same.filter((other) => canonicalArguments(other.arguments) === args).length > repeats;
+  const args = canonicalOf(call);
+  return same.filter((other) => canonicalOf(other) === args).length > repeats;
+}
+
+/** Kept by row, since rows do not change: each END looks at all of its tool's calls. */
+const known = new WeakMap<Call, string>();
+
+function canonicalOf(call: Call): string {
+  let args = known.get(call);
+  if (args === undefined) known.set(call, (args = canonicalArguments(call.arguments)));
+  return args;
 }

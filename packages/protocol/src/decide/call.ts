@@ -1,6 +1,7 @@
 import { canonicalArguments } from "../canonical.ts";
 import { CALL_TABLE } from "../call-table.ts";
 import type { Call, CallOutcome, SettleReason } from "../call.ts";
+import { duplicateKey } from "../duplicate-key.ts";
 import type { Scope } from "../entry.ts";
 import type { CallEvent, InvalidArguments } from "../events.ts";
 import { aliasKey, callsOf, type SessionState } from "../state.ts";
@@ -149,8 +150,13 @@ export function closeCall(draft: Draft, env: Env, call: Call, scope: Scope): voi
     );
   }
   if (move !== "close") return;
+  const isGated = needsDecision(draft.state, call, env);
+  const ambiguous = isGated && !call.invalid ? findAmbiguity(call, call.arguments) : undefined;
+  if (ambiguous)
+    record(draft, env, { type: "call.invalid", callId: call.id, error: ambiguous }, scope);
+  const invalid = call.invalid ?? ambiguous;
   if (
-    call.invalid &&
+    invalid &&
     call.executor !== "provider" &&
     draft.state.session.policy.invalidArguments === "answer"
   ) {
@@ -158,11 +164,11 @@ export function closeCall(draft: Draft, env: Env, call: Call, scope: Scope): voi
       draft,
       env,
       call,
-      { outcome: "error", reason: "invalid_arguments", message: call.invalid.message },
+      { outcome: "error", reason: "invalid_arguments", message: invalid.message },
       scope,
     );
   }
-  if (!needsDecision(draft.state, call, env)) return openCall(draft, env, call, scope);
+  if (!isGated) return openCall(draft, env, call, scope);
   if (!call.approval) requestApproval(draft, env, call, { by: "policy" }, scope);
   else if (call.approval.digest !== env.digest(call.arguments)) {
     const { by, reason, signed, metadata } = call.approval;
@@ -260,6 +266,26 @@ export function checkArguments(call: Call, text: string, env: Env): InvalidArgum
     };
   }
   return call.tool && env.validate(call.tool, value);
+}
+
+/** Why people and programs would not read the same in arguments that are to be decided upon (SPEC 4.7.8), or undefined. */
+export function findAmbiguity(call: Call, text: string): InvalidArguments | undefined {
+  if (call.argumentsEncoding === "text" || !isJson(text)) return undefined;
+  const pointer = duplicateKey(text);
+  if (pointer === undefined) return undefined;
+  return {
+    message: `The arguments name ${pointer} twice: name each member once.`,
+    paths: [pointer],
+  };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The settled call that `call` only repeats: same run, name and arguments under one provider id. One that was taken back is proposed anew. */

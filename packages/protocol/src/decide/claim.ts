@@ -27,6 +27,7 @@ export function claimCall(draft: Draft, command: ClaimCommand<"call.claim">, env
   if (!call) return unknownCall(command.callId, draft.state);
   if (call.status === "settled") return refuseMove("call_settled", call);
   if (!isExecutor(call, env)) return notExecutor(call);
+  if (executesOther(call, command.toolDigest)) return otherSchema(call);
   const side = executingSide(call);
   if (side === "agent") {
     const fenced = refuseFenced(draft.state, call, env);
@@ -56,6 +57,19 @@ export function claimCall(draft: Draft, command: ClaimCommand<"call.claim">, env
     default:
       return refuseMove("not_ready", call);
   }
+}
+
+/** Whether the claimer's tool has another schema than the one the call was proposed with. */
+function executesOther({ tool }: Call, toolDigest: string | undefined): boolean {
+  return toolDigest !== undefined && tool?.digest !== undefined && tool.digest !== toolDigest;
+}
+
+function otherSchema({ id, name, tool }: Call): Ruling {
+  return refuse(
+    "not_executor",
+    `Call ${id} was proposed with another schema of ${name} than yours: leave it to a client that has that one, or reload.`,
+    { toolDigest: tool?.digest },
+  );
 }
 
 function grant(draft: Draft, call: Call, command: ClaimCommand<"call.claim">, env: Env): Ruling {

@@ -1,7 +1,14 @@
 import { CALL_TABLE } from "../call-table.ts";
 import type { Approval, Call } from "../call.ts";
 import type { CallDecide } from "../command.ts";
-import { checkArguments, findCall, openCall, refuseMove, unknownCall } from "./call.ts";
+import {
+  checkArguments,
+  findAmbiguity,
+  findCall,
+  openCall,
+  refuseMove,
+  unknownCall,
+} from "./call.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { passBarrier } from "./next.ts";
@@ -82,7 +89,7 @@ function refuseEdit(call: Call, approval: Approval, text: string, env: Env): Rul
       `The request for call ${call.id} is signed by its provider: approve or deny it as it is.`,
     );
   }
-  const invalid = checkArguments(call, text, env);
+  const invalid = checkArguments(call, text, env) ?? findAmbiguity(call, text);
   return (
     invalid &&
     refuse("invalid_arguments", `${invalid.message} The call still waits for a decision.`, {

@@ -20,6 +20,9 @@ export interface Env {
   newId(kind: "run" | "wake" | "claim" | "approval" | "message" | "call"): string;
   /** SHA-256, hex, of the UTF-8 text. */
   digest(text: string): string;
-  /** Checks parsed arguments against the tool's schema; undefined when they are fine or there is none. */
+  /**
+   * Checks parsed arguments against the tool's schema; undefined when they are fine or there is none. A problem that
+   * names no `paths` is the schema's own: nothing can be said of the arguments.
+   */
   validate(tool: ToolDeclaration, value: unknown): InvalidArguments | undefined;
 }

@@ -60,9 +60,12 @@ export function sendMessage(draft: Draft, command: MessageSend, env: Env): Rulin
       });
     }
   }
-  const steered = moves.findLast(({ move }) => move === "steer")?.run;
-  if (steered) return steer(draft, command, parentId, steered, env);
-  const behind = moves.filter(({ move }) => move === "wait").map(({ run }) => run.id);
+  const last = moves.at(-1);
+  if (last?.move === "steer") return steer(draft, command, parentId, last.run, env);
+  // Behind a run that is queued, to steer one before it would be to overtake.
+  const behind = moves
+    .filter(({ move }) => move === "wait" || move === "steer")
+    .map(({ run }) => run.id);
   record(draft, env, {
     type: "message.added",
     messageId,

@@ -5,6 +5,7 @@ import type { Env } from "./env.ts";
 import { endRun } from "./end.ts";
 import { phaseOf, queueRun } from "./queue.ts";
 import { record } from "./ruling.ts";
+import { pendingSteers } from "./steer.ts";
 
 /** Whether the run waits for anyone but the agent's side: an unsettled call that is not open to the agent. */
 export function isBlocked(state: SessionState, runId: string): boolean {
@@ -24,7 +25,8 @@ export function next(draft: Draft, env: Env, runId: string, how: "finished" | "l
     return record(draft, env, { type: "run.suspended" }, { runId });
   // What became open to the agent and was left open is the next attempt's, whatever a round read meanwhile.
   const isRunnable = callsOf(draft.state, runId).some((call) => call.status === "open");
-  if (how === "lost" || run.news || isRunnable)
+  const isSteered = pendingSteers(run).length > 0;
+  if (how === "lost" || run.news || isRunnable || isSteered)
     return queueRun(draft, env, runId, how === "lost" ? "lost" : "news");
   endRun(draft, env, run, { outcome: "complete" });
 }

@@ -9,12 +9,15 @@ import { record } from "./ruling.ts";
 
 type Released = EventOf<"call.released">;
 
-/** Whether arguments may still come: the call's round is open, or, where it has none, its attempt is at work. */
+/** Whether arguments may still come: the call's round is open, or, where it has none, its step, or else its attempt. */
 export function isRoundOpen(state: SessionState, call: Call): boolean {
   const run = state.runs.get(call.runId);
   if (!run) return false;
   if (call.round !== undefined) return run.openRounds.includes(call.round);
-  return run.status === "active" && run.attempt === call.attempt;
+  if (run.status !== "active" || run.attempt !== call.attempt) return false;
+  const { stepId, stepAttempt } = call;
+  const step = run.steps?.find(({ id }) => id === stepId);
+  return stepId === undefined || (step?.status === "open" && step.attempt === stepAttempt);
 }
 
 /**

@@ -33,7 +33,8 @@ function asks(approval: ToolRule["approval"], call: Call, env: Env): boolean {
   } catch {
     return true;
   }
-  return env.validate({ name: call.name, parameters: approval.when }, value) === undefined;
+  const misfit = env.validate({ name: call.name, parameters: approval.when }, value);
+  return misfit?.paths === undefined;
 }
 
 /** Whether a principal may decide on calls of a tool. */

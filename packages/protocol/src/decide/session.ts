@@ -1,9 +1,11 @@
+import { canonical } from "../canonical.ts";
 import type { Metadata } from "../json.ts";
 import { DEFAULT_POLICY, type Policy } from "../policy.ts";
-import type { ToolDeclaration } from "../tool.ts";
+import type { SessionState } from "../state.ts";
+import { schemaText, type ToolDeclaration } from "../tool.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
-import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+import { APPLIED, record, refuse, REPEATED, type Ruling } from "./ruling.ts";
 
 /** The first entries of a session. The draft must be new. */
 export function createSession(
@@ -25,6 +27,7 @@ export function setPolicy(draft: Draft, policy: Partial<Policy>, env: Env): Ruli
   return APPLIED;
 }
 
+/** Notes which tools clients execute from the next attempts on. The same again, soon after, changes nothing. */
 export function advertiseTools(draft: Draft, tools: readonly ToolDeclaration[], env: Env): Ruling {
   const { state } = draft;
   for (const id of state.index.live) {
@@ -38,6 +41,25 @@ export function advertiseTools(draft: Draft, tools: readonly ToolDeclaration[], 
       );
     }
   }
-  record(draft, env, { type: "tools.advertised", tools: [...tools] });
+  const advertised = tools.map((tool) => withDigest(tool, env));
+  if (advertised.every((tool) => isFresh(state, tool, env))) return REPEATED;
+  record(draft, env, { type: "tools.advertised", tools: advertised });
   return APPLIED;
+}
+
+/** The declaration with the digest of its schema, whatever it said of that itself. */
+export function withDigest(tool: ToolDeclaration, env: Env): ToolDeclaration {
+  return { ...tool, digest: env.digest(schemaText(tool)) };
+}
+
+/**
+ * How long the same advertisement says nothing new, in milliseconds: every tab advertises when it opens and again when it
+ * reconnects, and the log is not to grow by that. `lastSeen` is exact to this much.
+ */
+const FRESH_MS = 60_000;
+
+function isFresh({ session }: SessionState, tool: ToolDeclaration, { now }: Env): boolean {
+  const known = session.advertised.find((it) => it.tool.name === tool.name);
+  if (!known || now - known.lastSeen > FRESH_MS) return false;
+  return canonical(known.tool) === canonical(tool);
 }

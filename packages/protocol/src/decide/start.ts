@@ -5,6 +5,7 @@ import type { Env } from "./env.ts";
 import { runEnded, unknownRun } from "./fence.ts";
 import { phaseOf } from "./queue.ts";
 import { record, refuse, REPEATED, type Ruling } from "./ruling.ts";
+import { withDigest } from "./session.ts";
 
 export interface Start {
   readonly runId: string;
@@ -46,7 +47,7 @@ export function startRun(draft: Draft, start: Start, env: Env): Ruling {
       worker,
       wakeId,
       claims,
-      ...(tools && { tools: [...tools] }),
+      ...(tools && { tools: tools.map((tool) => withDigest(tool, env)) }),
       ...(complete && { complete }),
     },
     { runId: run.id, attempt: run.attempt + 1 },

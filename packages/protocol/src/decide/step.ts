@@ -2,7 +2,7 @@ import type { CommandBody } from "../command.ts";
 import type { Scope } from "../entry.ts";
 import type { Run, Step } from "../run.ts";
 import { callsOf } from "../state.ts";
-import { settleCall } from "./call.ts";
+import { closeCall, settleCall } from "./call.ts";
 import type { Draft } from "./draft.ts";
 import { closeItems } from "./end.ts";
 import type { Env } from "./env.ts";
@@ -23,8 +23,10 @@ export function startStep(draft: Draft, command: StepCommand<"step.start">, env:
   const fenced = fence(draft.state, command, "append", env);
   const known = draft.state.runs.get(runId)?.steps?.find(({ id }) => id === stepId);
   if (!("run" in fenced)) {
-    // A repeat learns again which attempt of the step it began.
-    return fenced.error || !known ? fenced : { ...fenced, stepAttempt: known.attempt };
+    // A repeat learns again which attempt of the step it began, while no other began a newer one.
+    const begun = known?.startedBy;
+    const isLatest = begun?.attempt === attempt && begun.producer === producer && begun.seq === seq;
+    return fenced.error || !isLatest ? fenced : { ...fenced, stepAttempt: known?.attempt ?? 0 };
   }
   const { run } = fenced;
   const refused = known && refuseRestart(draft, run, known);
@@ -35,7 +37,7 @@ export function startStep(draft: Draft, command: StepCommand<"step.start">, env:
   record(
     draft,
     env,
-    { type: "step.started", stepId, stepAttempt },
+    { type: "step.started", stepId, stepAttempt, producer, seq },
     { runId, attempt, stepId, stepAttempt },
   );
   return { stepAttempt };
@@ -52,6 +54,9 @@ export function endStep(draft: Draft, command: StepCommand<"step.end">, env: Env
   const round = openRoundOf(draft.state, run, stepId);
   if (round !== undefined) closeRound(draft, env, run, round, scope);
   closeItems(draft, env, runId, scope, { stepId });
+  for (const call of callsOf(draft.state, runId)) {
+    if (isWrittenIn(call, { id: stepId, attempt: stepAttempt })) closeCall(draft, env, call, scope);
+  }
   record(draft, env, { type: "step.ended", stepId, stepAttempt }, scope);
   return APPLIED;
 }
@@ -59,7 +64,7 @@ export function endStep(draft: Draft, command: StepCommand<"step.end">, env: Env
 function refuseRestart(draft: Draft, run: Run, step: Step): Ruling | undefined {
   const calls = callsOf(draft.state, run.id);
   const read = calls.find(
-    ({ answer }) => answer && answeredIn(answer, step) && isConsumed(run, answer),
+    ({ answer }) => answer && isWrittenIn(answer, step) && isConsumed(run, answer),
   );
   if (read) return refuseSettled(read);
   return refuseWithdraw(
@@ -82,16 +87,10 @@ function supersedeStep(draft: Draft, env: Env, run: Run, step: Step, scope: Scop
   );
 }
 
+/** Whether a call was proposed, or an answer given, by this attempt of the step. */
 function isWrittenIn(
   row: { readonly stepId?: string; readonly stepAttempt?: number },
-  step: Step,
+  step: Pick<Step, "id" | "attempt">,
 ): boolean {
   return row.stepId === step.id && row.stepAttempt === step.attempt;
-}
-
-function answeredIn(
-  answer: { readonly stepId?: string; readonly stepAttempt?: number },
-  step: Step,
-): boolean {
-  return isWrittenIn(answer, step);
 }

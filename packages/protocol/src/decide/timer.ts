@@ -5,6 +5,7 @@ import type { Run } from "../run.ts";
 import { callsOf } from "../state.ts";
 import { closeCall, settleCall } from "./call.ts";
 import type { Draft } from "./draft.ts";
+import { endSteps } from "./end-steps.ts";
 import { closeItems, endRun } from "./end.ts";
 import type { Env } from "./env.ts";
 import { next, passBarrier } from "./next.ts";
@@ -120,6 +121,7 @@ function loseAttempt(draft: Draft, env: Env, run: Run, reason: string): void {
     else supersedeRound(draft, env, run, round, "attempt_lost", scope);
   }
   closeItems(draft, env, run.id, scope);
+  endSteps(draft, env, run, scope);
   for (const call of callsOf(draft.state, run.id)) loseCall(draft, env, call);
   next(draft, env, run.id, "lost");
 }

@@ -1,9 +1,9 @@
 import { CALL_TABLE } from "../call-table.ts";
-import type { Call, CallAnswer } from "../call.ts";
+import { wasClaimed, type Call, type CallAnswer } from "../call.ts";
 import type { Run } from "../run.ts";
 import { refuse, type Ruling } from "./ruling.ts";
 
-/** Whether taking these calls back would void what somebody else did or read (SPEC 5.7): the refusal, or undefined. */
+/** Whether taking these calls back would void what somebody else did or read (SPEC 5.7.4): the refusal, or undefined. */
 export function refuseWithdraw(run: Run, calls: readonly Call[]): Ruling | undefined {
   const used = calls.find((call) => isUsed(run, call));
   return used && refuseSettled(used);
@@ -18,9 +18,10 @@ export function refuseSettled({ id }: Call): Ruling {
 }
 
 function isUsed(run: Run, call: Call): boolean {
+  if (call.approval?.decision && !call.approval.decision.automatic) return true;
   switch (CALL_TABLE.withdraw[call.status]) {
     case "supersede_undecided":
-      return call.approval?.decision !== undefined;
+      return call.manual === true;
     case "supersede_own_claim":
       return call.executor === "client";
     case "supersede_own_answer":
@@ -30,13 +31,14 @@ function isUsed(run: Run, call: Call): boolean {
   }
 }
 
-/** A person or another machine ended it; an attempt's own answer, and what the server closed for it, are the attempt's. */
-function isSomebodys({ answer, approval, settledBy, outcome }: Call): boolean {
-  if (answer) return answer.attempt === undefined;
-  return (
-    approval?.decision !== undefined ||
-    (outcome !== "error" && settledBy?.startsWith("user:") === true)
-  );
+/**
+ * Whether a person or a client ended the call, or may have run it. An attempt's own answer is the attempt's, and so is
+ * what the server closed for it: a call that broke off must not keep its step from being tried again.
+ */
+function isSomebodys(call: Call): boolean {
+  if (call.answer) return call.answer.attempt === undefined;
+  if (call.executor === "client" && wasClaimed(call)) return true;
+  return call.settledBy?.startsWith("user:") === true;
 }
 
 /** Whether a later round outside its step read the answer, or a barrier passed it: it cannot be replaced any more. */

@@ -1,5 +1,6 @@
-import type { Call, CallOutcome, SettleReason } from "../call.ts";
+import type { Call, CallAnswer, CallOutcome, SettleReason } from "../call.ts";
 import type { Entry } from "../entry.ts";
+import type { EventOf } from "../events.ts";
 import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
 import type { SessionState } from "../state.ts";
@@ -115,43 +116,16 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
         ...(event.metadata && { metadata: mergeMetadata(call.metadata, event.metadata) }),
       });
     case "call.answered": {
-      const attempt = entry.attempt;
-      settle(
-        state,
-        {
-          ...call,
-          answer: {
-            messageId: event.messageId,
-            answer: event.answer,
-            by: entry.actor,
-            at: entry.at,
-            ...(attempt !== undefined && { attempt }),
-            ...stepOf(entry),
-            offset: entry.offset,
-            ...(event.metadata && { metadata: event.metadata }),
-          },
-        },
-        entry,
-        changes,
-        event.outcome,
-        event.reason,
-      );
+      const answered = { ...call, answer: answerOf(event, entry) };
+      settle(state, answered, entry, changes, event.outcome, event.reason);
       return noteNews(state, call, entry, changes);
     }
     case "call.answer_replaced":
       return put({
-        ...call,
+        ...omit(call, "reason"),
         outcome: event.outcome,
-        answer: {
-          messageId: event.messageId,
-          answer: event.answer,
-          by: entry.actor,
-          at: entry.at,
-          ...(entry.attempt !== undefined && { attempt: entry.attempt }),
-          ...stepOf(entry),
-          offset: entry.offset,
-          ...(event.metadata && { metadata: event.metadata }),
-        },
+        ...(event.reason !== undefined && { reason: event.reason }),
+        answer: answerOf(event, entry),
       });
     case "call.escalated":
       return put({ ...call, escalatedAt: entry.at });
@@ -161,6 +135,22 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
     default:
       return;
   }
+}
+
+function answerOf(
+  event: EventOf<"call.answered"> | EventOf<"call.answer_replaced">,
+  entry: Entry,
+): CallAnswer {
+  return {
+    messageId: event.messageId,
+    answer: event.answer,
+    by: entry.actor,
+    at: entry.at,
+    ...(entry.attempt !== undefined && { attempt: entry.attempt }),
+    ...stepOf(entry),
+    offset: entry.offset,
+    ...(event.metadata && { metadata: event.metadata }),
+  };
 }
 
 function settle(

@@ -134,7 +134,7 @@ function startCall(
   }
   const run = state.runs.get(entry.runId ?? "");
   const hints = hintsOf(event.metadata);
-  const tool = toolOf(state, run, event.toolCallName);
+  const tool = toolOf(run, event.toolCallName);
   const call: Call = {
     id: event.toolCallId,
     ...(hints.providerCallId !== undefined && { providerId: hints.providerCallId }),
@@ -164,16 +164,12 @@ export function hintsOf(metadata: Metadata | undefined): CallHints {
   return typeof hints === "object" && hints !== null ? hints : {};
 }
 
-/** The declaration a call is bound to: the attempt's own, else what clients advertise. */
-export function toolOf(
-  state: SessionState,
-  run: Run | undefined,
-  name: string,
-): ToolDeclaration | undefined {
+/** The declaration a call is bound to: the attempt's own, else what clients advertised when it started. */
+export function toolOf(run: Run | undefined, name: string): ToolDeclaration | undefined {
   const declared = run?.tools.find((tool) => tool.name === name);
   if (declared) return declared;
-  const advertised = state.session.advertised.find(({ tool }) => tool.name === name);
-  return advertised && { ...advertised.tool, executor: "client" };
+  const advertised = run?.clientTools?.find((tool) => tool.name === name);
+  return advertised && { ...advertised, executor: "client" };
 }
 
 function executorOf(hints: CallHints, tool: ToolDeclaration | undefined): Call["executor"] {

@@ -1,9 +1,11 @@
+import type { Call } from "../call.ts";
 import type { Entry } from "../entry.ts";
 import type { EventOf } from "../events.ts";
+import type { Item } from "../item.ts";
 import type { Offset } from "../offset.ts";
 import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
-import type { Run } from "../run.ts";
+import type { Run, Step } from "../run.ts";
 import { callsOf, partsOf, type Part, type SessionState } from "../state.ts";
 import { dropParts, putCall, putItem, putRun, type Changes } from "./changes.ts";
 import { stepOf } from "./content.ts";
@@ -54,7 +56,8 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
       return;
     case "attempt.started":
       return put({
-        ...omit(run, "wakeId"),
+        ...omit(omit(run, "wakeId"), "clientTools"),
+        ...clientTools(state),
         status: "active",
         attempt: entry.attempt ?? run.attempt + 1,
         attemptOffset: entry.offset,
@@ -94,34 +97,36 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
       if (item?.kind === "round") putItem(state, { ...item, status: "closed" }, changes);
       return put({ ...run, openRounds: run.openRounds.filter((it) => it !== event.round) });
     }
-    case "round.superseded":
-      dropParts(
-        state,
-        runId,
-        ({ kind, id }) => kind === "item" && state.items.get(id)?.round === event.round,
-        changes,
-      );
-      for (const call of callsOf(state, runId)) {
-        if (call.round === event.round) putCall(state, { ...call, withdrawn: true }, changes);
-      }
-      return put({ ...run, openRounds: run.openRounds.filter((it) => it !== event.round) });
+    case "round.superseded": {
+      const openRounds = run.openRounds.filter((it) => it !== event.round);
+      const isWritten = (row: Written) => row.round === event.round;
+      return withdraw(state, { ...run, openRounds }, isWritten, changes);
+    }
     case "step.started":
       return put({
         ...run,
         steps: [
           ...(run.steps ?? []).filter(({ id }) => id !== event.stepId),
-          { id: event.stepId, attempt: event.stepAttempt, status: "open" },
+          beginStep(event, entry),
         ],
       });
     case "step.ended":
       return put({
         ...run,
         steps: (run.steps ?? []).map((step) =>
-          step.id === event.stepId ? { ...step, status: "ended" } : step,
+          step.id === event.stepId && step.attempt === event.stepAttempt
+            ? { ...step, status: "ended" }
+            : step,
         ),
       });
-    case "step.superseded":
-      return supersedeStep(state, run, event, changes);
+    case "step.superseded": {
+      const isWritten = (row: Written | undefined) =>
+        row?.stepId === event.stepId && row.stepAttempt === event.stepAttempt;
+      const openRounds = run.openRounds.filter(
+        (round) => !isWritten(state.items.get(roundId(runId, round))),
+      );
+      return withdraw(state, { ...run, openRounds }, isWritten, changes);
+    }
     case "run.steered":
       return put({
         ...run,
@@ -169,28 +174,47 @@ function readBy<R extends Pick<Run, "reads">>(run: R, offset: Offset, stepId?: s
   return { ...run, reads: [...others, { ...(stepId !== undefined && { stepId }), offset }] };
 }
 
-function supersedeStep(
+/** Where in a run a row was written. */
+type Written = Pick<Item & Call, "round" | "stepId" | "stepAttempt">;
+
+/** Takes back what was written somewhere: items leave the state, and what they read to steer the run waits again. */
+function withdraw(
   state: SessionState,
   run: Run,
-  { stepId, stepAttempt }: EventOf<"step.superseded">,
+  isWritten: (row: Written) => boolean,
   changes: Changes,
 ): void {
-  const isWritten = (
-    row: { readonly stepId?: string; readonly stepAttempt?: number } | undefined,
-  ) => row?.stepId === stepId && row.stepAttempt === stepAttempt;
-  const open = run.openRounds.filter(
-    (round) => !isWritten(state.items.get(roundId(run.id, round))),
-  );
-  dropParts(
-    state,
-    run.id,
-    ({ kind, id }) => kind === "item" && isWritten(state.items.get(id)),
-    changes,
-  );
+  const unread = new Set<string>();
+  const isDropped = ({ kind, id }: Part) => {
+    const item = kind === "item" ? state.items.get(id) : undefined;
+    if (!item || !isWritten(item)) return false;
+    if (item.kind === "steer") unread.add(item.message.id);
+    return true;
+  };
+  dropParts(state, run.id, isDropped, changes);
   for (const call of callsOf(state, run.id)) {
     if (isWritten(call)) putCall(state, { ...call, withdrawn: true }, changes);
   }
-  if (open.length !== run.openRounds.length) putRun(state, { ...run, openRounds: open }, changes);
+  const steers = run.steers?.map((steer) =>
+    unread.has(steer.messageId) ? omit(steer, "consumed") : steer,
+  );
+  putRun(state, { ...run, ...(steers && { steers }) }, changes);
+}
+
+function clientTools(state: SessionState): Pick<Run, "clientTools"> {
+  const tools = state.session.advertised.map(({ tool }) => tool);
+  return tools.length > 0 ? { clientTools: tools } : {};
+}
+
+function beginStep(event: EventOf<"step.started">, { attempt }: Entry): Step {
+  const { stepId: id, stepAttempt, producer, seq } = event;
+  const isNamed = attempt !== undefined && producer !== undefined && seq !== undefined;
+  return {
+    id,
+    attempt: stepAttempt,
+    status: "open",
+    ...(isNamed && { startedBy: { attempt, producer, seq } }),
+  };
 }
 
 /**

@@ -18,8 +18,19 @@ export function reduceSession(state: SessionState, entry: Entry, changes: Change
       break;
     case "tools.advertised": {
       const names = new Set(event.tools.map((tool) => tool.name));
-      const kept = state.session.advertised.filter((known) => !names.has(known.tool.name));
-      const added = event.tools.map((tool) => ({ tool, by: entry.actor, at: entry.at }));
+      const { advertised } = state.session;
+      const kept = advertised.filter((known) => !names.has(known.tool.name));
+      const added = event.tools.map((tool) => {
+        const known = advertised.find((it) => it.tool.name === tool.name);
+        const isSame = known?.tool.digest === tool.digest;
+        return {
+          tool,
+          version: (known?.version ?? 0) + (known && isSame ? 0 : 1),
+          by: entry.actor,
+          at: known && isSame ? known.at : entry.at,
+          lastSeen: entry.at,
+        };
+      });
       state.session = { ...state.session, advertised: [...kept, ...added] };
       break;
     }

@@ -92,7 +92,12 @@ const byType = {
     ...call,
     reason: f.text.optional(),
   }),
-  "call.claim": z.object({ type: z.literal("call.claim"), ...call, force: f.flag.optional() }),
+  "call.claim": z.object({
+    type: z.literal("call.claim"),
+    ...call,
+    force: f.flag.optional(),
+    toolDigest: f.text.optional(),
+  }),
   "call.renew": z.object({ type: z.literal("call.renew"), ...call, claimId: f.id }),
   "call.release": z.object({ type: z.literal("call.release"), ...call, claimId: f.id }),
   "call.progress": z.object({ type: z.literal("call.progress"), ...call, ...progress }),

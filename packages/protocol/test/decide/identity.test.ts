@@ -1,6 +1,6 @@
 import { toSessionId } from "@holdfast/protocol";
 import { describe, expect, it } from "vitest";
-import { applied, proposal } from "../support/desk.ts";
+import { applied, openDesk, proposal } from "../support/desk.ts";
 import { atWork, byHolder, OK, roundTrip } from "../cases/support.ts";
 
 const PAGE = { name: "page", executor: "client" } as const;
@@ -8,10 +8,13 @@ const JOB = { name: "job" } as const;
 
 describe("4.8 whose call an id means", () => {
   it("C92 tools that clients advertised are session state, and bind the calls that name them", () => {
-    const { desk, agent } = atWork([]);
-    applied(desk.user({ type: "tools.advertise", tools: [{ name: "map", deadlineMs: 5 }] }, "bo"));
-    expect(roundTrip(desk).session.advertised).toMatchObject([{ by: "user:bo" }]);
-    agent.append(...proposal("c1", "map"));
+    const desk = openDesk();
+    const tools = [{ name: "map", deadlineMs: 5 }];
+    applied(desk.user({ type: "tools.advertise", tools }, "bo"));
+    expect(roundTrip(desk).session.advertised).toMatchObject([{ by: "user:bo", version: 1 }]);
+    const runId = desk.send("m1");
+    desk.start(runId);
+    desk.agent(runId).append(...proposal("c1", "map"));
     expect(desk.call("c1")).toMatchObject({ executor: "client", tool: { deadlineMs: 5 } });
   });
 

@@ -131,7 +131,9 @@ function decisionMoves(desk: Desk, call: Call, add: Add): void {
     desk.user({ type: "call.decide", callId, approved: true, ...more }, name);
   const gated = status === "gated";
   add("approve", () => decide({ approvalId }), gated);
-  add("approve", () => decide({ digest }, "bo"), gated);
+  add("approve", () => decide({ digest }), gated);
+  add("approve:always", () => decide({ approvalId, always: true }));
+  add("approve:other", () => decide({ approvalId }, "bo"));
   add("deny", () => decide({ approvalId, approved: false, reason: "no" }), gated);
   add("edit", () => decide({ approvalId, arguments: '{"a":2}' }));
   add("edit", () => decide({ approvalId, arguments: "{" }));
@@ -149,6 +151,8 @@ function timerMoves(desk: Desk, call: Call, add: Add): void {
   add("approval", act({ type: "approval", callId }, 100_000));
   add("deadline", act({ type: "deadline", callId }, 1));
   add("deadline", act({ type: "deadline", callId }, 100_000));
+  add("escalation", act({ type: "escalation", callId }, 1));
+  add("escalation", act({ type: "escalation", callId }, 40_000));
   const claimId = call.claim?.id ?? call.pastClaims?.[0] ?? "none";
   add("claim", act({ type: "claim", callId, claimId }, 40_000));
 }

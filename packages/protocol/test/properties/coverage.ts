@@ -23,10 +23,12 @@ const CALL_TRIGGERS = words(`
   claim:client claim:agent claim:wrong renew:client renew:agent renew:wrong
   release:client release:agent release:wrong progress:client progress:agent progress:wrong
   answer:client answer:agent answer:wrong answer:appended
-  approve deny edit decide:stale approval deadline claim cancel
+  approve approve:always approve:other deny edit decide:stale approval deadline escalation claim cancel
 `);
 
-const RUN_TRIGGERS = words("start start:wrong append heartbeat finish fail hole lease cancel");
+const RUN_TRIGGERS = words(
+  "start start:wrong step.start append heartbeat finish fail hole lease cancel",
+);
 
 /** A held run never had an attempt; every other one may have had several. */
 const OLDER = words("append heartbeat finish fail hole lease").map((it) => `${it}:older`);
@@ -38,12 +40,21 @@ const REACHABLE = [
     [...OLDER, "start:again"].map((it) => `run ${phase} / ${it}`),
   ),
   ...["held", "queued", "active", "ended"].flatMap((phase) =>
-    ["queue", "refuse", "replace", "concurrent"].map((it) => `run ${phase} / message:${it}`),
+    ["queue", "refuse", "replace", "concurrent", "steer"].map(
+      (it) => `run ${phase} / message:${it}`,
+    ),
   ),
   ...["queue", "refuse", "abandon"].map((it) => `run suspended / pending:${it}`),
   "run active / withdraw",
+  "run active / breach",
+  ...["none", "open", "ended"].flatMap((status) =>
+    ["start", "end", "append"].map((it) => `step ${status} / ${it}`),
+  ),
+  "step open / append:older",
+  "step ended / append:older",
   "run none / message",
   "session / policy.set",
+  "session / approval.revoke",
   "session / tools.advertise",
   "session / message that exists",
 ];

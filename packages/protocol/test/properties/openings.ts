@@ -13,6 +13,17 @@ export const OPENINGS: readonly ((desk: Desk) => void)[] = [
     lose(desk, runId);
     lose(desk, runId);
   },
+  /** A run near its budget of rounds, one step at its second attempt and ended, one open, and a message to read. */
+  (desk) => {
+    const agent = desk.agent(atWork(desk));
+    for (let rounds = 8; rounds > 0; rounds -= 1) agent.append({ type: "round.open" });
+    for (const stepId of ["a", "a", "b"]) {
+      agent.startStep(stepId);
+      agent.step(stepId).append(...proposal(`s:${stepId}`, "job"));
+    }
+    agent.endStep("a");
+    desk.send("s1", { whileActive: "steer" });
+  },
 ];
 
 function lose(desk: Desk, runId: string): void {

@@ -60,6 +60,7 @@ function machinesAct(desk: Desk, works: boolean): void {
     if (claim) desk.timer({ type: "claim", callId, claimId: claim.id });
     desk.timer({ type: "approval", callId });
     desk.timer({ type: "deadline", callId });
+    desk.timer({ type: "escalation", callId });
   }
   for (const runId of desk.state.index.live) {
     if (desk.run(runId).status === "active")

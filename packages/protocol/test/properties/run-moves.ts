@@ -1,5 +1,6 @@
-import type { AgentItem, CommandBody, Run } from "@holdfast/protocol";
+import { pathTo, type AgentItem, type CommandBody, type Run } from "@holdfast/protocol";
 import type { Desk } from "../support/desk.ts";
+import { stepMoves } from "./step-moves.ts";
 import {
   ARGUMENTS,
   CALL_IDS,
@@ -11,7 +12,7 @@ import {
   type Moves,
 } from "./world.ts";
 
-const ACTIVE = ["queue", "concurrent", "refuse", "replace"] as const;
+const ACTIVE = ["queue", "concurrent", "refuse", "replace", "steer"] as const;
 const PENDING = ["abandon", "queue", "refuse"] as const;
 const MESSAGES = 10;
 const CALLS = 14;
@@ -34,6 +35,7 @@ export function runMoves(desk: Desk, run: Run, moves: Moves): void {
     };
     moves.all.push(
       { pair: pair(`append${age}`), act: () => agent.append({ type: "round.open" }) },
+      { pair: pair(`step.start${age}`), act: () => agent.startStep("a") },
       { pair: pair(`heartbeat${age}`), act: () => agent.command(heartbeat) },
       { pair: pair(`finish${age}`), act: () => agent.finish() },
       { pair: pair(`hole${age}`), act: () => agent.command(append(agent.fence(), 3)) },
@@ -44,7 +46,9 @@ export function runMoves(desk: Desk, run: Run, moves: Moves): void {
     if (run.status === "active" && age === "")
       moves.main.push({ pair: pair("lease"), act: lose }, { pair: pair("lease"), act: lose });
   }
-  if (run.status === "active") activeMoves(desk, run, moves);
+  if (run.status !== "active") return;
+  activeMoves(desk, run, moves);
+  stepMoves(desk, run, moves);
 }
 
 function append(fence: ReturnType<ReturnType<Desk["agent"]>["fence"]>, ahead: number): CommandBody {
@@ -55,7 +59,9 @@ function append(fence: ReturnType<ReturnType<Desk["agent"]>["fence"]>, ahead: nu
 export function sessionMoves(desk: Desk, { main, all }: Moves): void {
   const { state } = desk;
   const messageId = `m${state.messages.size + 1}`;
-  const tip = state.runs.get(state.index.nodes.at(-1) ?? "");
+  // The last node may be a message that steers a run.
+  const path = pathTo(state, state.index.nodes.at(-1) ?? "");
+  const tip = state.runs.get(path.findLast((id) => state.runs.has(id)) ?? "");
   for (const whileActive of ACTIVE) {
     for (const whilePending of PENDING) {
       const policy =
@@ -81,6 +87,8 @@ export function sessionMoves(desk: Desk, { main, all }: Moves): void {
       pair: "session / policy.set",
       act: () => desk.user({ type: "policy.set", policy: { invalidArguments } }),
     });
+  const revoke = { type: "approval.revoke", tool: "gated-job" } as const;
+  all.push({ pair: "session / approval.revoke", act: () => desk.user(revoke) });
   const tools = [{ name: "page", executor: "client" as const }];
   all.push({
     pair: "session / tools.advertise",

@@ -5,7 +5,7 @@ import { callMoves } from "./call-moves.ts";
 import type { Coverage } from "./coverage.ts";
 import { OPENINGS } from "./openings.ts";
 import { runMoves, sessionMoves } from "./run-moves.ts";
-import { newest, phaseOf, TOOLS, type Move, type Moves } from "./world.ts";
+import { newest, phaseOf, POLICY, TOOLS, type Move, type Moves } from "./world.ts";
 
 export interface Walk extends DeskOptions {
   readonly coverage: Coverage;
@@ -33,14 +33,18 @@ export function settings(numRuns: number): fc.Parameters<unknown> {
 
 export function walk(numbers: readonly number[], options: Walk): Desk {
   const { coverage, onStep, onCommand, ...rest } = options;
-  const desk = openDesk({ tools: TOOLS, ...rest });
+  const desk = openDesk({ tools: TOOLS, policy: POLICY, ...rest });
   desk.onCommand = onCommand;
   OPENINGS[(numbers[0] ?? 0) % OPENINGS.length]?.(desk);
   for (const number of numbers.slice(1)) {
     const move = pick(desk, number);
     coverage.count(move.pair);
     desk.tick(1);
+    const entries = desk.entries.length;
     const verdict = move.act();
+    for (const { event } of desk.entries.slice(entries))
+      if (event.type === "run.ended" && event.reason === "budget_exceeded")
+        coverage.count("run active / breach");
     onStep?.(desk, verdict);
   }
   desk.seal();
@@ -93,7 +97,7 @@ function sideways(desk: Desk, digit: Digit): Move {
 
 /** What only an attempt can do, while it is at work or after another took over: seldom possible, so taken more often. */
 function isRare(pair: string): boolean {
-  return /:older$|\/ (?:start|arguments|end|ask|invalidate|replace|annotate|annotate:other|answer:appended)$/.test(
+  return /:older$|^step |answer:step|\/ (?:start|arguments|end|ask|invalidate|replace|annotate|annotate:other|answer:appended)$/.test(
     pair,
   );
 }

@@ -1,4 +1,4 @@
-import type { Call, Run, ToolDeclaration, Verdict } from "@holdfast/protocol";
+import type { Call, Policy, Run, ToolDeclaration, Verdict } from "@holdfast/protocol";
 import type { Desk } from "../support/desk.ts";
 
 /** One thing that may happen next. `pair` names the state it meets and what it is, for coverage. */
@@ -20,8 +20,18 @@ export const TOOLS: ToolDeclaration[] = [
   { name: "page", executor: "client", parameters: { required: ["a"] } },
   { name: "safe-page", executor: "client", retry: "safe" },
   { name: "gated-page", executor: "client", sideEffects: true },
-  { name: "timed-page", executor: "client", deadlineMs: 60_000 },
+  { name: "timed-page", executor: "client", deadlineMs: 60_000, escalateMs: 30_000 },
+  { name: "ruled-job", approval: "never", escalateMs: 30_000 },
 ];
+
+/** Small enough to be met: a budget, and rules of the operator's. */
+export const POLICY: Partial<Policy> = {
+  budget: { rounds: 12, repeats: 4 },
+  tools: [
+    { tool: "ruled-job", approval: "always", approvers: ["user:ana"] },
+    { tool: "safe-page", approval: { when: { required: ["a"] } } },
+  ],
+};
 
 export const TOOL_NAMES = [...TOOLS.map((tool) => tool.name), "provided", "nowhere"];
 export const ARGUMENTS = ['{"a":1}', "{}", '{"a":', "", "[1]", "null"];

@@ -55,7 +55,7 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
   },
   "approval.revoke": { tool: "pay" },
   "call.cancel": { callId: "c", reason: "x" },
-  "call.claim": { callId: "c", force: true },
+  "call.claim": { callId: "c", force: true, toolDigest: "d" },
   "call.renew": { callId: "c", claimId: "k" },
   "call.release": { callId: "c", claimId: "k" },
   "call.progress": { callId: "c", claimId: "k", progress: null, metadata: {} },
@@ -87,7 +87,7 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
 
 /** Fields that may be absent; a claim's holder must name it to renew or release it. */
 const OPTIONAL = new Set(
-  "parentId whileActive whilePending metadata reason force claimId declined digest approvalId arguments always".split(
+  "parentId whileActive whilePending metadata reason force claimId declined digest approvalId arguments always toolDigest".split(
     " ",
   ),
 );

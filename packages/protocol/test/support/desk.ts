@@ -62,6 +62,7 @@ export function openDesk(options: DeskOptions = {}) {
     },
     digest: (text) => createHash("sha256").update(text).digest("hex"),
     validate(tool, value) {
+      if (tool.parameters?.["unusable"]) return { message: "The schema cannot be used." };
       const required = (tool.parameters?.["required"] ?? []) as string[];
       const missing = required.filter((name) => !Object.hasOwn(Object(value), name));
       return missing.length > 0
@@ -143,14 +144,27 @@ export function openDesk(options: DeskOptions = {}) {
       return ruling;
     },
     /** An attempt of a run, as its worker sees it; its current one by default. */
-    agent(runId: string, attempt = state.runs.get(runId)?.attempt ?? 0, producer = "main") {
+    agent(
+      runId: string,
+      attempt = state.runs.get(runId)?.attempt ?? 0,
+      producer = "main",
+      step?: { stepId: string; stepAttempt: number },
+    ) {
       const actor = () => env("agent:demo", { runId, attempt });
       const fence = () => {
         const seq = (state.producers.get(producerKey({ runId, attempt, producer }))?.seq ?? 0) + 1;
-        return { runId, attempt, producer, seq };
+        return { runId, attempt, producer, seq, ...step };
       };
       return {
         fence,
+        /** The same attempt at a step; at its latest attempt by default. */
+        step(stepId: string, stepAttempt = stepOf(stepId)) {
+          return desk.agent(runId, attempt, producer, { stepId, stepAttempt });
+        },
+        startStep: (stepId: string) =>
+          desk.command({ type: "step.start", ...fence(), stepId }, actor()),
+        endStep: (stepId: string, stepAttempt = stepOf(stepId)) =>
+          desk.command({ type: "step.end", ...fence(), stepId, stepAttempt }, actor()),
         append: (...items: AgentItem[]) =>
           desk.command({ type: "run.append", ...fence(), items }, actor()),
         finish: () => desk.command({ type: "run.finish", ...fence() }, actor()),
@@ -158,6 +172,10 @@ export function openDesk(options: DeskOptions = {}) {
           desk.command({ type: "run.fail", ...fence(), error: { code, message: code } }, actor()),
         command: (body: CommandBody) => desk.command(body, actor()),
       };
+
+      function stepOf(stepId: string): number {
+        return state.runs.get(runId)?.steps?.find(({ id }) => id === stepId)?.attempt ?? 1;
+      }
     },
     timer(timer: Timer) {
       decideTimer(draft, timer, env("server"));

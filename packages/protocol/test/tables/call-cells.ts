@@ -7,8 +7,7 @@
  * - `new call` it is as it was, and another streams under an id of the session's · `withdrawn` it left the history
  * - `! code` refused, and nothing was written
  *
- * `client`, `agent` and `provider` say who executes the call. Left out, with their commands, until steps exist: a call
- * superseded by its step's next attempt, an answer replaced by it, and a round taken back after it closed.
+ * `client`, `agent` and `provider` say who executes the call.
  */
 export type Status = "streaming" | "ended" | "gated" | "open" | "claimed" | "settled";
 export type Cell = Readonly<Record<string, string>>;
@@ -100,6 +99,14 @@ export const CALL_CELLS: Readonly<Record<string, Row>> = {
       "client, invalid, gate": "error, invalid_arguments",
       "client, invalid, offer": "open",
       "client, invalid, offer, gate": "gated",
+      // Who decides and who executes would not read the same.
+      "client, ambiguous, gate": "error, invalid_arguments",
+      "agent, ambiguous, gate": "error, invalid_arguments",
+      "agent, ambiguous, asked": "error, invalid_arguments",
+      "agent, ambiguous, offer, gate": "gated",
+      "agent, ambiguous": "open",
+      "client, ambiguous": "open",
+      "provider, ambiguous, asked": "gated",
       // No executor can do anything with text that is no JSON, and `unanswered` would not tell the model why.
       "agent, invalid": "error, invalid_arguments",
       "agent, invalid, offer": "open",
@@ -127,6 +134,75 @@ export const CALL_CELLS: Readonly<Record<string, Row>> = {
       "agent, answered, in round": "withdrawn",
       "client, answered, in round": "! step_settled",
       "agent, cancelled, in round": "! step_settled",
+      "agent, answered, in round, read by another step": "! step_settled",
+      // What the server closed for the attempt must not keep the round from being tried again.
+      "agent, unknown": "withdrawn",
+      "agent, claim lost": "withdrawn",
+    },
+  },
+  // The call was proposed in the step.
+  "step starts again": {
+    streaming: {
+      client: "superseded, step_superseded",
+      agent: "superseded, step_superseded",
+      "agent, no round": "superseded, step_superseded",
+    },
+    ended: {
+      client: "superseded, step_superseded",
+      agent: "superseded, step_superseded",
+      provider: "superseded, step_superseded",
+      "agent, gate": "superseded, step_superseded",
+      "agent, asked": "superseded, step_superseded",
+      "agent, held once": "superseded, step_superseded",
+    },
+    gated: {
+      client: "superseded, step_superseded",
+      agent: "superseded, step_superseded",
+    },
+    open: {
+      client: "superseded, step_superseded",
+      agent: "superseded, step_superseded",
+      "client, decided": "! step_settled",
+      "agent, decided": "! step_settled",
+      // A standing approval is nobody's decision on this call, and will be there for the next.
+      "agent, granted": "superseded, step_superseded",
+      "client, granted": "superseded, step_superseded",
+      "client, released": "superseded, step_superseded",
+      "client, safe, expired once": "superseded, step_superseded",
+      // Whoever held it may have run it.
+      "client, manual": "! step_settled",
+    },
+    claimed: {
+      client: "! step_settled",
+      "client, safe": "! step_settled",
+      agent: "superseded, step_superseded",
+      provider: "superseded, step_superseded",
+      "agent, round closed": "superseded, step_superseded",
+      "agent, implicit": "superseded, step_superseded",
+      "agent, decided": "! step_settled",
+    },
+    settled: {
+      "agent, answered": "withdrawn",
+      "agent, answered, in round": "withdrawn",
+      "agent, answered, read by itself": "withdrawn",
+      "agent, answered, read": "! step_settled",
+      "agent, answered, read by another step": "! step_settled",
+      "agent, answered by no step, read": "! step_settled",
+      "agent, answered by no step": "withdrawn",
+      "agent, answered, decided": "! step_settled",
+      "client, answered": "! step_settled",
+      "client, answered, in round": "! step_settled",
+      "agent, cancelled": "! step_settled",
+      "client, cancelled": "! step_settled",
+      "agent, denied": "! step_settled",
+      "agent, approval expired": "withdrawn",
+      "client, deadline passed": "withdrawn",
+      "client, deadline passed, claimed before": "! step_settled",
+      "agent, truncated": "withdrawn",
+      "client, truncated": "withdrawn",
+      "client, invalid": "withdrawn",
+      "agent, unknown": "withdrawn",
+      "agent, claim lost": "withdrawn",
     },
   },
   "claim by the client": {

@@ -31,6 +31,7 @@ describe("4.2 every cell of the call table", () => {
     it(`${trigger}, ${status} (${words}): ${expected}`, () => {
       const conditions = new Set(words.split(", "));
       if (trigger === "agent is given up") conditions.add("worn");
+      if (trigger === "step starts again") conditions.add("step");
       const scene = arrange(status, conditions);
       const before = scene.desk.call(CALL);
       const entries = scene.desk.entries.length;
@@ -146,6 +147,7 @@ function expectStatus(expected: string, call: Call): void {
     reason: second,
   });
   expect(call.claim).toBeUndefined();
+  expect(call.withdrawn ?? false).toBe(first === "superseded");
 }
 
 function expectReplay({ desk }: Scene): void {

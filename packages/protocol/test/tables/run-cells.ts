@@ -7,9 +7,8 @@
  * - `held`, `queued`, … its new phase · `queued again` under a new wake id · `ended complete` so · `agent_lost` the reason
  * - `news` as it was, with something the agent has not seen
  * - `new run waits`, `new run starts` what becomes of a message's own run, this one going on as it was
+ * - `steered` the message is the run's to read, and makes no run · `read`, `not read` by the round
  * - `! code` refused, and nothing was written
- *
- * Left out until they exist: `step.start`, steering, and budgets.
  */
 export type Phase = "held" | "queued" | "active" | "suspended" | "ended";
 export type RunRow = Readonly<Record<Phase, Readonly<Record<string, string>>>>;
@@ -64,6 +63,13 @@ export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
       "approved, next round": "queued again",
       denied: "queued again",
       cancelled: "queued again",
+      steered: "queued again",
+      "steered, client call": "suspended",
+      "steered, next round": "ended complete",
+      // A call was still to run when the round began, so that it did not read the message.
+      "steered, approved, next round, executed": "queued again",
+      "steered, next round, withdrawn": "queued again",
+      "steered before, lost": "ended complete",
       "answered by a client, gated call": "suspended",
       repeat: "=",
       hole: "! sequence_gap",
@@ -86,6 +92,57 @@ export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
     suspended: { "": "! attempt_fenced" },
     ended: { "": "! run_ended", repeat: "=" },
   },
+  "one round too many": {
+    held: { "": "! attempt_fenced" },
+    queued: { "": "! attempt_fenced" },
+    active: {
+      "": "ended error, budget_exceeded",
+      "client call": "ended error, budget_exceeded",
+      "in a step": "ended error, budget_exceeded",
+    },
+    suspended: { "": "! attempt_fenced" },
+    ended: { "": "! run_ended" },
+  },
+  "one repeat too many": {
+    held: { "": "! attempt_fenced" },
+    queued: { "": "! attempt_fenced" },
+    active: {
+      "": "ended error, budget_exceeded",
+      // The same values, written in another way.
+      "other spacing": "ended error, budget_exceeded",
+      "other arguments": "applied",
+      "other tool": "applied",
+      "one taken back": "applied",
+    },
+    suspended: { "": "! attempt_fenced" },
+    ended: { "": "! run_ended" },
+  },
+  "step.start": {
+    held: { "": "! attempt_fenced" },
+    queued: { "": "! attempt_fenced", lost: "! attempt_fenced", "lost, repeat": "=" },
+    active: {
+      "": "applied",
+      hole: "! sequence_gap",
+      "older attempt": "! attempt_fenced",
+      "older attempt, repeat": "=",
+    },
+    suspended: { "": "! attempt_fenced" },
+    ended: { "": "! run_ended" },
+  },
+  "round opens": {
+    held: {},
+    queued: {},
+    active: {
+      steered: "read",
+      "steered, in a step": "read",
+      "steered, client call": "read",
+      "steered, approved": "not read",
+      "steered before, lost": "read",
+      "steered before, in a step": "read",
+    },
+    suspended: {},
+    ended: {},
+  },
   "lease expires": {
     held: { "": "=" },
     queued: { "": "=", lost: "=" },
@@ -98,6 +155,8 @@ export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
       "lost three times, client call": "ended error, agent_lost",
       "lost three times, finished once": "queued again",
       "older attempt": "=",
+      steered: "queued again",
+      "steered, lost three times": "ended error, agent_lost",
     },
     suspended: { "": "=" },
     ended: { "": "=" },
@@ -162,7 +221,11 @@ export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
   cancel: {
     held: { "": "ended cancelled" },
     queued: { "": "ended cancelled" },
-    active: { "": "ended cancelled", "client call": "ended cancelled" },
+    active: {
+      "": "ended cancelled",
+      "client call": "ended cancelled",
+      steered: "ended cancelled",
+    },
     suspended: { "": "ended cancelled" },
     ended: { "": "! run_ended" },
   },
@@ -192,6 +255,22 @@ export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
     queued: { "": "new run starts" },
     active: { "": "new run starts" },
     suspended: { "": "ended complete, abandoned", "pending queue": "new run waits" },
+    ended: { "": "new run starts" },
+  },
+  "message, steer": {
+    held: { "": "new run waits" },
+    queued: { "": "new run waits" },
+    active: {
+      "": "steered",
+      steered: "steered",
+      // It would be read before a message that was sent before it.
+      "another behind it": "new run waits",
+    },
+    suspended: {
+      "": "ended complete, abandoned",
+      "pending queue": "new run waits",
+      "pending refuse": "! calls_pending",
+    },
     ended: { "": "new run starts" },
   },
 };

@@ -25,6 +25,7 @@ export function ready(phase: Phase, words: ReadonlySet<string>): RunScene {
   const has = (word: string) => words.has(word);
   const safe: ToolDeclaration = has("safe") ? { name: "job", retry: "safe" } : { name: "job" };
   const desk = openDesk({
+    policy: { budget: { rounds: 8, repeats: 2 } },
     tools: [safe, { name: "page", executor: "client", deadlineMs: 100 }, TRANSFER],
   });
   const first = desk.send("m0");
@@ -37,13 +38,23 @@ export function ready(phase: Phase, words: ReadonlySet<string>): RunScene {
       : scene;
     return expectPhase(phase, held);
   }
-  if (has("lost three times")) {
+  if (has("steered before")) {
+    begin(scene);
+    steer(scene);
+    if (has("lost")) desk.timer({ type: "lease", runId, attempt: 1 });
+    else {
+      propose(scene, "early", "page");
+      closeRound(scene);
+      send(scene, "finish");
+      answer(scene, "early");
+    }
+  } else if (has("lost three times")) {
     lose(scene, 1);
     if (has("finished once")) finishOnce(scene);
     lose(scene, 2);
   } else if (has("lost") || has("older attempt")) lose(scene, 1);
   if (phase === "queued") return expectPhase(phase, scene);
-  begin(scene);
+  begin(scene, !has("steered before"));
   if (phase === "suspended" && !has("claimed call") && !has("gated call"))
     propose(scene, "page-call", "page");
   if (has("client call") && desk.state.calls.get("page-call") === undefined)
@@ -55,6 +66,7 @@ export function ready(phase: Phase, words: ReadonlySet<string>): RunScene {
     scene.claimId = claim.claimId ?? "";
   }
   closeRound(scene);
+  if (has("steered") && !has("approved")) steer(scene);
   if (phase === "suspended" || phase === "ended") send(scene, "finish");
   return expectPhase(phase, scene);
 }
@@ -68,12 +80,17 @@ function expectPhase(phase: Phase, scene: RunScene): RunScene {
 }
 
 /** Starts the run and opens a round. */
-export function begin(scene: RunScene): void {
+export function begin(scene: RunScene, opens = true): void {
   const { desk, runId } = scene;
   scene.wakeId = desk.run(runId).wakeId ?? "";
   const { error } = desk.start(runId);
   if (error) throw new Error(error.message);
-  send(scene, "append");
+  if (opens) send(scene, "append");
+}
+
+/** A message for the run at work. */
+export function steer({ desk, runId }: RunScene): void {
+  desk.send("s1", { whileActive: "steer", parentId: runId });
 }
 
 function lose(scene: RunScene, times: number): void {
@@ -115,18 +132,20 @@ export function answer({ desk }: RunScene, callId: string): Verdict {
 /** A fenced command of the run's current attempt, remembered so that it can be repeated. */
 export function send(
   scene: RunScene,
-  what: "append" | "finish" | "fail",
+  what: "append" | "finish" | "fail" | "step.start",
   more: Partial<Fence> = {},
 ): Verdict {
   const { desk, runId } = scene;
   const attempt = more.attempt ?? desk.run(runId).attempt;
   const fence = { ...desk.agent(runId, attempt, more.producer).fence(), ...more };
   const body =
-    what === "append"
-      ? ({ type: "run.append", items: [{ type: "round.open" }] } as const)
-      : what === "finish"
-        ? ({ type: "run.finish" } as const)
-        : ({ type: "run.fail", error: { code: "broken", message: "Broken." } } as const);
+    what === "step.start"
+      ? ({ type: "step.start", stepId: "s" } as const)
+      : what === "append"
+        ? ({ type: "run.append", items: [{ type: "round.open" }] } as const)
+        : what === "finish"
+          ? ({ type: "run.finish" } as const)
+          : ({ type: "run.fail", error: { code: "broken", message: "Broken." } } as const);
   const command = { id: `${what}-${fence.seq}`, ...body, ...fence };
   const verdict = desk.decide(command, desk.env("agent:demo", { runId, attempt }));
   if (verdict.status === "applied") scene.last = { command, attempt };

@@ -81,6 +81,23 @@ function judge(expected: string, scene: RunScene, before: Run, entries: number, 
     case "news":
       expect(before.news).toBe(false);
       return expect(run).toEqual({ ...before, news: true });
+    case "steered": {
+      const steers = run.steers ?? [];
+      expect(steers.at(-1)?.consumed).toBeUndefined();
+      expect(desk.state.messages.get(steers.at(-1)?.messageId ?? "")?.steers).toBe(runId);
+      expect(it.runId).toBe(runId);
+      expect(desk.state.runs.size).toBe(scene.has("held") ? 3 : 2);
+      return expect(run).toEqual({ ...before, news: true, steers });
+    }
+    case "not read":
+      return expect(run.steers?.map(({ consumed }) => consumed)).toEqual([undefined]);
+    case "read":
+      expect(run.steers?.map(({ consumed }) => consumed)).toEqual([true]);
+      return expect(desk.state.items.get("steer:s1")).toMatchObject({
+        kind: "steer",
+        round: run.round,
+        message: { id: "s1" },
+      });
     case "new run waits":
     case "new run starts": {
       expect(run).toBe(before);
@@ -100,6 +117,7 @@ function judge(expected: string, scene: RunScene, before: Run, entries: number, 
       expect(run).toMatchObject({ status: "ended", outcome: phase.slice(6), behind: [] });
       expect(run.reason).toBe(reason);
       expect(run.wakeId).toBeUndefined();
+      expect(run.steers?.filter(({ consumed }) => consumed === undefined) ?? []).toEqual([]);
       const open = [...desk.state.calls.values()].filter(
         (call) => call.runId === runId && call.status !== "settled",
       );

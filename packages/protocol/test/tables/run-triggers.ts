@@ -1,6 +1,6 @@
 import type { Rejection, Verdict } from "@holdfast/protocol";
-import { applied } from "../support/desk.ts";
-import { answer, closeRound, propose, send, type RunScene } from "./run-scene.ts";
+import { applied, proposal } from "../support/desk.ts";
+import { answer, closeRound, propose, send, steer, type RunScene } from "./run-scene.ts";
 
 /** What a trigger led to, as far as its maker is told. */
 export interface Happened {
@@ -28,6 +28,16 @@ export const RUN_TRIGGERS: Readonly<Record<string, Act>> = {
     return fenced(scene, "finish");
   },
   fail: (scene) => fenced(scene, "fail"),
+  "step.start": (scene) => fenced(scene, "step.start"),
+  "one round too many"(scene) {
+    for (let left = roundsLeft(scene); left > 0; left -= 1) send(scene, "append");
+    return openRound(scene);
+  },
+  "one repeat too many": repeatOnce,
+  "round opens"(scene) {
+    prepare(scene, false);
+    return openRound(scene);
+  },
   "lease expires"({ desk, runId, has }) {
     const attempt = has("older attempt") ? 1 : desk.run(runId).attempt;
     desk.timer({ type: "lease", runId, attempt });
@@ -65,14 +75,43 @@ export const RUN_TRIGGERS: Readonly<Record<string, Act>> = {
   "message, refuse": (scene) => message(scene, "refuse"),
   "message, replace": (scene) => message(scene, "replace"),
   "message, concurrent": (scene) => message(scene, "concurrent"),
+  "message, steer": (scene) => message(scene, "steer"),
 };
 
-function fenced(scene: RunScene, what: "append" | "finish" | "fail"): Verdict {
+/** Rounds that the run may open still. */
+function roundsLeft({ desk, runId }: RunScene): number {
+  const { status, round } = desk.run(runId);
+  return status === "active" ? desk.state.session.policy.budget.rounds - round : 0;
+}
+
+function openRound({ desk, runId, has }: RunScene): Happened {
+  const agent = desk.agent(runId);
+  if (has("in a step")) applied(agent.startStep("s"));
+  const verdict = (has("in a step") ? agent.step("s") : agent).append({ type: "round.open" });
+  return desk.run(runId).status === "ended" && verdict.skipped ? {} : verdict;
+}
+
+/** Two calls of the same arguments are the run's budget; the third is one too many. */
+function repeatOnce(scene: RunScene): Verdict {
+  const { desk, runId, has } = scene;
+  const agent = desk.agent(runId);
+  const args = '{"a":1,"b":[2]}';
+  if (desk.run(runId).status === "active") {
+    applied(agent.append({ type: "round.open" }, ...proposal("r1", "job", args)));
+    if (has("one taken back"))
+      applied(agent.append({ type: "round.withdraw" }, { type: "round.open" }));
+    applied(agent.append(...proposal("r2", "job", args)));
+  }
+  const last = has("other spacing") ? '{ "b": [2], "a": 1 }' : has("other arguments") ? "{}" : args;
+  return agent.append(...proposal("r3", has("other tool") ? "page" : "job", last));
+}
+
+function fenced(scene: RunScene, what: "append" | "finish" | "fail" | "step.start"): Verdict {
   const { desk, runId, has, last } = scene;
   if (has("repeat")) {
     if (!last) throw new Error("Nothing to repeat");
     const { command, attempt } = last;
-    if (desk.run(runId).status === "active" && what !== "append")
+    if (desk.run(runId).status === "active" && (what === "finish" || what === "fail"))
       return send(scene, what, { seq: 1, attempt });
     return desk.decide(command, desk.env("agent:demo", { runId, attempt }));
   }
@@ -87,7 +126,7 @@ function fenced(scene: RunScene, what: "append" | "finish" | "fail"): Verdict {
 }
 
 /** What became of the attempt's calls before it finishes. */
-function prepare(scene: RunScene): void {
+function prepare(scene: RunScene, goesOn = true): void {
   const { desk, runId, has } = scene;
   const agent = desk.agent(runId);
   if (has("answered by a client")) {
@@ -100,7 +139,12 @@ function prepare(scene: RunScene): void {
   } else if (has("cancelled")) {
     act(scene, "page", (callId) => desk.user({ type: "call.cancel", callId }));
   }
+  if (has("steered") && has("approved")) steer(scene);
+  if (!goesOn) return;
   if (has("next round")) applied(agent.append({ type: "round.open" }));
+  const done = { outcome: "ok", answer: { type: "text", text: "" } } as const;
+  if (has("executed")) applied(agent.append({ type: "call.answer", callId: "x", ...done }));
+  if (has("withdrawn")) applied(agent.append({ type: "round.withdraw" }));
 }
 
 function act(scene: RunScene, tool: string, then: (callId: string) => Verdict): void {
@@ -122,6 +166,7 @@ function message({ desk, runId, has }: RunScene, whileActive: string): Verdict {
     : has("pending refuse")
       ? "refuse"
       : "abandon";
-  const body = { type: "message.send", messageId: "m9", content: "m9", parentId: runId } as const;
+  const parentId = has("another behind it") ? desk.send("m8", { parentId: runId }) : runId;
+  const body = { type: "message.send", messageId: "m9", content: "m9", parentId } as const;
   return desk.user({ ...body, whileActive, whilePending } as Parameters<typeof desk.user>[0]);
 }

@@ -1,5 +1,5 @@
 import type { AgentItem, ToolDeclaration, Verdict } from "@holdfast/protocol";
-import { applied, openDesk, type Desk } from "../support/desk.ts";
+import { applied, openDesk, proposal, type Desk } from "../support/desk.ts";
 import type { Status } from "./call-cells.ts";
 
 /** The id its provider gives the call. */
@@ -34,6 +34,8 @@ export function arrange(status: Status, words: ReadonlySet<string>): Scene {
     loseAttempt(scene);
   }
   desk.start(runId);
+  if (has("granted")) grant(scene);
+  if (has("step")) applied(desk.agent(runId).startStep("s"));
   if (!has("no round")) append(scene, { type: "round.open" });
   if (has("kept")) keepRound(scene);
   propose(scene);
@@ -70,20 +72,40 @@ const STAGES: Readonly<Record<Status, (scene: Scene) => void>> = {
     const { desk, runId, has, isClient } = scene;
     if (has("truncated")) return closeRound(scene);
     append(scene, end());
+    if (has("unknown")) return;
+    if (has("claim lost")) {
+      hold(scene, "ana", false);
+      return desk.timer({ type: "claim", callId: CALL, claimId: scene.claimId ?? "" });
+    }
     if (!has("in round")) closeRound(scene);
+    if (has("invalid")) return;
+    if (has("deadline passed")) {
+      if (has("claimed before")) hold(scene, "ana", false);
+      desk.tick(10_000);
+      return desk.timer({ type: "deadline", callId: CALL });
+    }
     if (has("cancelled")) return void desk.user({ type: "call.cancel", callId: CALL });
     if (has("approval expired")) {
       desk.tick(10_000);
       return desk.timer({ type: "approval", callId: CALL });
     }
     if (has("denied")) return decide(scene, false);
+    if (has("decided")) decide(scene, true);
     const answer = {
       type: "call.answer",
       callId: CALL,
       outcome: "ok",
       answer: { type: "json", value: 1 },
     } as const;
-    applied(isClient ? desk.user(answer) : desk.agent(runId).command(answer));
+    if (isClient) applied(desk.user(answer));
+    else if (has("step") && !has("answered by no step")) append(scene, answer);
+    else applied(desk.agent(runId).command(answer));
+    if (has("read")) applied(desk.agent(runId).append({ type: "round.open" }));
+    if (has("read by another step")) {
+      applied(desk.agent(runId).startStep("other"));
+      applied(desk.agent(runId).step("other").append({ type: "round.open" }));
+    }
+    if (has("read by itself")) append(scene, { type: "round.open" });
   },
 };
 
@@ -120,7 +142,8 @@ function open(scene: Scene): void {
 }
 
 function toolOf(status: Status, has: (word: string) => boolean): ToolDeclaration {
-  const gated = status === "gated" || ["gate", "decided", "denied", "approval expired"].some(has);
+  const gated =
+    status === "gated" || ["gate", "decided", "denied", "approval expired", "granted"].some(has);
   return {
     name: "tool",
     parameters: { required: ["a"] },
@@ -132,8 +155,8 @@ function toolOf(status: Status, has: (word: string) => boolean): ToolDeclaration
   };
 }
 
-export function agent({ desk, runId }: Scene) {
-  return desk.agent(runId);
+export function agent({ desk, runId, has }: Scene) {
+  return has("step") ? desk.agent(runId).step("s") : desk.agent(runId);
 }
 
 export function append(scene: Scene, ...items: AgentItem[]): Verdict {
@@ -153,8 +176,23 @@ export function end(): AgentItem {
   return { type: "TOOL_CALL_END", toolCallId: CALL };
 }
 
+/** An earlier call of the tool, approved for the rest of the session. */
+function grant({ desk, runId }: Scene): void {
+  const agent = desk.agent(runId);
+  applied(agent.append({ type: "round.open" }, ...proposal("early", "tool", ARGUMENTS)));
+  applied(agent.append({ type: "round.close" }));
+  const { approval } = desk.call("early");
+  const approvalId = approval?.id ?? "";
+  const body = { callId: "early", approvalId, approved: true, always: true } as const;
+  applied(desk.user({ type: "call.decide", ...body }));
+}
+
 function propose(scene: Scene): void {
-  const delta = scene.has("invalid") ? '{"a":' : ARGUMENTS;
+  const delta = scene.has("invalid")
+    ? '{"a":'
+    : scene.has("ambiguous")
+      ? '{"a":1,"a":2}'
+      : ARGUMENTS;
   append(scene, start(scene), { type: "TOOL_CALL_ARGS", toolCallId: CALL, delta });
 }
 

@@ -121,6 +121,7 @@ export const SETTLE_CELLS: Readonly<Record<string, Row>> = {
       "agent, approve, names nothing": "! stale_decision",
       "agent, deny, stale id": "! stale_decision",
       "agent, edit, badly": "! invalid_arguments",
+      "agent, edit, naming twice": "! invalid_arguments",
       "agent, edit, signed": "! edit_unsupported",
       "agent, approve, signed": "open",
       "agent, approve, as attempt": "! forbidden",

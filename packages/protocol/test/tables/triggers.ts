@@ -20,6 +20,7 @@ export const TRIGGERS: Readonly<Record<string, Act>> = {
     return append(scene, { type: "round.close" });
   },
   withdraw: (scene) => agent(scene).append({ type: "round.withdraw" }),
+  "step starts again": ({ desk, runId }) => desk.agent(runId).startStep("s"),
   "claim by the client": (scene) =>
     command(scene, {
       type: "call.claim",
@@ -57,7 +58,7 @@ export const TRIGGERS: Readonly<Record<string, Act>> = {
       approved: !has("deny"),
       ...(!has("names nothing") && !has("by digest") && { approvalId }),
       ...(byDigest && { digest }),
-      ...(has("edit") && { arguments: has("badly") ? '{"b":2}' : '{"a":2}' }),
+      ...(has("edit") && { arguments: EDITS[has("badly") ? 1 : has("naming twice") ? 2 : 0] }),
     } as const;
     return has("as attempt") ? desk.agent(runId).command(body) : desk.user(body);
   },
@@ -95,6 +96,8 @@ export const TRIGGERS: Readonly<Record<string, Act>> = {
     return undefined;
   },
 };
+
+const EDITS = ['{"a":2}', '{"b":2}', '{"a":2,"a":3}'];
 
 /** A command from the side that executes the call, as whom the words say. */
 function command(scene: Scene, body: CommandBody): Verdict {

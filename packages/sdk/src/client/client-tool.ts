@@ -137,7 +137,9 @@ function createRunner(session: Session): Runner {
       const { execute: _, ...declared } = tool;
       const declaration: ToolDeclaration = { ...declared, executor: "client" };
       const known = session.state.session.advertised.find((it) => it.tool.name === tool.name);
-      if (!known || !sameJson(known.tool, declaration)) await session.advertise([declaration]);
+      // The digest is the server's word on the same schema.
+      const { digest: _digest, ...said } = known?.tool ?? declaration;
+      if (!known || !sameJson(said, declaration)) await session.advertise([declaration]);
     } catch (error) {
       if (session.status.type !== "closed" || !isLost(error)) options.onError?.(asError(error));
     }

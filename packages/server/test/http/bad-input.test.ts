@@ -8,10 +8,11 @@ let work: Granted;
 
 beforeAll(async () => {
   server = await startServer({ maxBodyBytes: 10_000 });
-  work = await startRun(server);
   const send = (body: unknown, token = server.ana) =>
     server.request("POST", "/v1/sessions/s/commands", { body, token });
+  await server.request("PUT", "/v1/sessions/s", { body: { agent: "demo" } });
   await send({ id: "tools", type: "tools.advertise", tools: [{ name: "locate" }] });
+  work = await startRun(server);
   const { runId, attempt, token } = work;
   const fence = { runId, attempt, producer: "p", seq: 1 };
   const items = [

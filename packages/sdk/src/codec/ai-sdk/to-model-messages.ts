@@ -1,5 +1,6 @@
 import {
   argumentsForModel,
+  callsOf,
   partsOf,
   pathTo,
   resultOf,
@@ -11,6 +12,7 @@ import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import { recordOf } from "./extras.ts";
 import { toolPart, type ToolPart } from "./tool-part.ts";
 import { isStepEnd, messagesOf } from "./to-ui-message.ts";
+import { userMessage } from "./user-message.ts";
 
 type UIPart = UIMessage["parts"][number];
 
@@ -43,10 +45,28 @@ export async function toModelMessages(
       return shown && isCut(item) ? withoutItemIds(shown) : shown;
     },
   });
-  for (const message of messages) message.parts = message.parts.filter(isSendable);
+  for (const message of messages) message.parts = message.parts.flatMap(toSendable);
   const last = messages.at(-1);
   if (last?.role === "assistant") last.parts = executableLast(last.parts);
+  messages.push(...steeringNext(state, runId));
   return convertToModelMessages(messages, tools && { tools });
+}
+
+/**
+ * What the run was sent to steer it and has not read: its next round reads it, at the end of the history. While a call
+ * is to be executed first, the history has to end in that (SPEC 5.8.2, 8.7).
+ */
+function steeringNext(state: SessionState, runId: string): UIMessage[] {
+  const isRunnable = callsOf(state, runId).some(
+    ({ status, executor }) => status === "open" && executor !== "client",
+  );
+  if (isRunnable) return [];
+  return (state.runs.get(runId)?.steers ?? []).flatMap(({ messageId, consumed }) => {
+    const message = consumed === undefined ? state.messages.get(messageId) : undefined;
+    if (!message) return [];
+    const { parts, ...rest } = userMessage(message);
+    return [{ ...rest, parts: parts.flatMap(toSendable) }];
+  });
 }
 
 /** Whether a part's round broke off before the framework ended it: its provider may not have kept it. */
@@ -134,6 +154,13 @@ function noted(part: ToolPart, input: unknown, errorText = "Not executed."): Too
 function exportText(item: TextItem, part: UIPart): UIPart | undefined {
   if (item.status === "closed") return part;
   return item.kind === "reasoning" ? undefined : { type: "text", text: item.text };
+}
+
+/** The part with what can be sent of it. */
+function toSendable(part: UIPart): UIPart[] {
+  if (part.type !== "steering-message") return isSendable(part) ? [part] : [];
+  const parts = part.parts.filter(isSendable);
+  return parts.length > 0 ? [{ ...part, parts }] : [];
 }
 
 /** A file that says nowhere where it is cannot be sent, and must not keep the rest from being sent. */

@@ -8,6 +8,7 @@ import {
   type SessionState,
   type SteerItem,
   type TextItem,
+  wasRead,
 } from "@holdfast/protocol";
 import type { UIMessage } from "ai";
 import { NAME, ownOf, recordOf, stringOf, type Extras } from "./extras.ts";
@@ -32,7 +33,7 @@ export function toUIMessage(state: SessionState, runId: string): UIMessage {
   return rebuild(state, run);
 }
 
-/** All messages of a session in log order; a run that has said nothing yet has none. */
+/** All messages of a session in log order; a run that has said nothing yet has none, and what a run read is in its own. */
 export function toUIMessages(state: SessionState): UIMessage[] {
   return messagesOf(state, state.index.nodes);
 }
@@ -50,7 +51,7 @@ export function messagesOf(
 ): UIMessage[] {
   return nodes.flatMap((id) => {
     const message = state.messages.get(id);
-    if (message) return [userMessage(message)];
+    if (message) return wasRead(state, message) ? [] : [userMessage(message)];
     const run = state.runs.get(id);
     const rebuilt = run && rebuild(state, run, views);
     return rebuilt && rebuilt.parts.length > 0 ? [rebuilt] : [];
@@ -83,12 +84,19 @@ function rebuild(state: SessionState, run: Run, views: PartViews = {}): UIMessag
         parts.push(steeringPart(item));
         break;
       case "event":
-        addEvent(parts, item);
+        if (!isSteerOf(state, run, item)) addEvent(parts, item);
         break;
     }
   }
   const { id, metadata } = aboutMessage(run);
   return { id, role: "assistant", ...(metadata !== undefined && { metadata }), parts };
+}
+
+/** Whether the framework's own chunk says what the session knows to have steered the run: it is shown once. */
+function isSteerOf(state: SessionState, run: Run, { event }: EventItem): boolean {
+  if (event.type !== "CUSTOM" || event.name !== `${NAME}.steering-message`) return false;
+  const id = stringOf(recordOf(event.value)?.["id"]);
+  return id !== undefined && state.messages.get(id)?.steers === run.id;
 }
 
 /** What a person said to steer the run, where the run read it. */
