@@ -123,11 +123,16 @@ async function begin(url: string, session: string, producers: number) {
   return { path, runId, attempt, token: work.token };
 }
 
-async function tokenOf(url: string, who: object): Promise<string> {
+export async function tokenOf(url: string, who: object): Promise<string> {
   return ((await post(`${url}/v1/dev/token`, "", who)) as { token: string }).token;
 }
 
-async function post(url: string, token: string, body: object, method = "POST"): Promise<unknown> {
+export async function post(
+  url: string,
+  token: string,
+  body: object,
+  method = "POST",
+): Promise<unknown> {
   const headers = { ...JSON_TYPE, ...(token && { authorization: `Bearer ${token}` }) };
   const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
   if (!response.ok)

@@ -49,6 +49,11 @@ export async function load(options: {
   } finally {
     for (const connection of connections) connection.close();
   }
+  return resultOf(latencies, seconds);
+}
+
+/** What a load came to, from how long each of its requests took. */
+export function resultOf(latencies: number[], seconds: number): LoadResult {
   latencies.sort((a, b) => a - b);
   const at = (share: number) =>
     latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
@@ -61,7 +66,7 @@ export async function load(options: {
   };
 }
 
-function headOf(host: string, path: string, headers: Record<string, string>): string {
+export function headOf(host: string, path: string, headers: Record<string, string>): string {
   let head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
   for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
   return head;

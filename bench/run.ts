@@ -4,7 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { durableStreams, echo, holdfast, type AppendLoad } from "./appends.ts";
+import { authority } from "./authority.ts";
 import type { LoadResult } from "./load.ts";
+import { timers, type TimersResult } from "./timers.ts";
 
 // Every line of a table is measured in the same run on the same machine, round by round in turn, so that what else the
 // machine does falls on all alike. The median of the rounds counts.
@@ -19,6 +21,10 @@ const { values: args } = parseArgs({
 const seconds = Number(args.seconds);
 const rounds = Number(args.rounds);
 const FEW: AppendLoad = { inFlight: 64, sessions: 50, seconds };
+/** The most of its events that a token stream may lose to the arbiter. */
+const MOST_LOST = 0.15;
+/** The longest that timers of one second may take. */
+const LONGEST_MS = 1_500;
 
 interface Line {
   readonly name: string;
@@ -54,6 +60,17 @@ const LINES: readonly Line[] = [
   },
 ];
 
+/** Slices of one round, off and on beside each other: only such neighbours are compared. */
+const PAIRS = 6;
+const AUTHORITY = {
+  off: "64 agents that stream 100 tokens and a call a round, declare no tool and claim nothing",
+  on: "the same events, with the tool's schema declared, arguments validated and every call claimed",
+};
+
+type Slice = LoadResult & { readonly cpuUs: number };
+type Pair = Record<keyof typeof AUTHORITY, Slice>;
+const pairs: Pair[] = [];
+const fired: TimersResult[] = [];
 const results = new Map<string, LoadResult[]>();
 for (let round = 0; round < rounds; round += 1) {
   for (const line of LINES) {
@@ -61,6 +78,28 @@ for (let round = 0; round < rounds; round += 1) {
     results.set(line.name, [...(results.get(line.name) ?? []), result]);
     process.stderr.write(`round ${round + 1}  ${line.name}: ${Math.round(result.perSecond)}/s\n`);
   }
+  await withPeer("./peers/holdfast.ts", async (url, cpuMs) => {
+    const measure = async (on: boolean): Promise<Slice> => {
+      const before = await cpuMs();
+      const load = await authority(url, { inFlight: FEW.inFlight, seconds: seconds / 2, on });
+      return { ...load, cpuUs: ((await cpuMs()) - before) * (1000 / load.acknowledged) };
+    };
+    await measure(true); // the first is slower than all others
+    for (let pair = 0; pair < PAIRS; pair += 1) {
+      const isOnFirst = pair % 2 === 1;
+      const first = await measure(isOnFirst);
+      const second = await measure(!isOnFirst);
+      const made = isOnFirst ? { off: second, on: first } : { off: first, on: second };
+      pairs.push(made);
+      const [time, work] = [lostIn(made), moreIn(made)];
+      process.stderr.write(
+        `round ${round + 1}  authority: ${percent(time)} lost, ${percent(work)} more work\n`,
+      );
+    }
+  });
+  const result = await withPeer("./peers/holdfast.ts", timers);
+  fired.push(result);
+  process.stderr.write(`round ${round + 1}  timers: all after ${result.allMs} ms\n`);
 }
 
 const baseline = median("durable-streams").perSecond;
@@ -78,6 +117,38 @@ for (const { name, perSecond, p50Ms, p99Ms, ratio } of table) {
 }
 console.log();
 for (const { name, what } of table) console.log(`${name}: ${what}.`);
+
+const middle = Math.floor(pairs.length / 2);
+const typical = pairs.toSorted((a, b) => lostIn(a) - lostIn(b))[middle];
+const lost = typical ? lostIn(typical) : 0;
+const more = pairs.map(moreIn).toSorted((a, b) => a - b)[middle] ?? 0;
+const cost = (["off", "on"] as const).map((on) => ({
+  name: `authority ${on}`,
+  what: AUTHORITY[on],
+  ...typical?.[on],
+}));
+console.log(
+  "\nWhat authority costs a token stream over HTTP, 64 agents, each event acknowledged\n",
+);
+console.log("| | events/s | p50 ms | p99 ms | server's µs each |");
+console.log("|---|---:|---:|---:|---:|");
+for (const { name, perSecond = 0, p50Ms = 0, p99Ms = 0, cpuUs = 0 } of cost)
+  console.log(
+    `| ${name} | ${Math.round(perSecond)} | ${p50Ms.toFixed(1)} | ${p99Ms.toFixed(1)} | ${Math.round(cpuUs)} |`,
+  );
+console.log(
+  `\n${percent(lost)} lost in the median of ${pairs.length} pairs, of at most ${percent(MOST_LOST)}; the server works ${percent(more)} more for each.`,
+);
+for (const { name, what } of cost) console.log(`${name}: ${what}.`);
+
+const due = fired.toSorted((a, b) => a.allMs - b.allMs)[Math.floor(fired.length / 2)];
+console.log("\nDeadlines of one second, one a millisecond, on the system's clock and SQLite\n");
+console.log("| timers | all after ms | late: p50 ms | p99 ms | worst ms |");
+console.log("|---:|---:|---:|---:|---:|");
+if (due)
+  console.log(
+    `| ${due.timers} | ${due.allMs} | ${due.p50Ms} | ${due.p99Ms} | ${due.worstMs} |\n\nAll of them within ${LONGEST_MS} ms is wanted.`,
+  );
 const report = {
   at: new Date().toISOString(),
   node: process.version,
@@ -87,10 +158,29 @@ const report = {
   seconds,
   rounds,
   appends: table,
+  authority: { lines: cost, lost, mostLost: MOST_LOST, more, pairs: pairs.length },
+  timers: { ...due, longestMs: LONGEST_MS },
 };
 if (args.json) await writeFile(args.json, `${JSON.stringify(report, null, 2)}\n`);
 
-async function withPeer<T>(module: string, use: (url: string) => Promise<T>): Promise<T> {
+/** The share of its events/s that a stream loses. */
+function lostIn({ on, off }: Pair): number {
+  return 1 - on.perSecond / off.perSecond;
+}
+
+/** How much more processor time the server takes for an event. */
+function moreIn({ on, off }: Pair): number {
+  return on.cpuUs / off.cpuUs - 1;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+async function withPeer<T>(
+  module: string,
+  use: (url: string, cpuMs: () => Promise<number>) => Promise<T>,
+): Promise<T> {
   const child = fork(new URL(module, import.meta.url), {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
@@ -102,7 +192,11 @@ async function withPeer<T>(module: string, use: (url: string) => Promise<T>): Pr
         throw new Error(`${module} ended before it listened.`);
       }),
     ])) as [{ url: string }];
-    return await use(message.url);
+    return await use(message.url, async () => {
+      child.send("cpu");
+      const [answer] = (await once(child, "message")) as [{ cpuMs: number }];
+      return answer.cpuMs;
+    });
   } finally {
     if (child.connected) child.disconnect();
     await ended;
