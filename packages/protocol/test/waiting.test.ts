@@ -8,7 +8,7 @@ const TOOLS: ToolDeclaration[] = [
   { name: "transfer", approval: "always", approvalMs: 9_000 },
 ];
 
-describe("whom calls and runs wait for (DESIGN 11.9)", () => {
+describe("whom calls and runs wait for", () => {
   it("names the worker, the agent, people and clients in turn, and nobody at the end", () => {
     const desk = openDesk({ tools: TOOLS });
     const runId = desk.send("m1");
