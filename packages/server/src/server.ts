@@ -49,7 +49,9 @@ export function createServer(options: ServerOptions): Server {
     async listen({ port = 0, hostname = "127.0.0.1" } = {}) {
       if ((!secret || dev) && !isLoopback(hostname)) {
         throw new Error(
-          `Refusing to listen on ${hostname} ${dev ? "in development" : "without a secret"}: anybody could act as anyone.`,
+          dev && secret
+            ? `Refusing to listen on ${hostname} in development, where anybody may choose a name: listen on 127.0.0.1, or serve without dev.`
+            : `Refusing to listen on ${hostname} without a secret, where anybody may choose a name: listen on 127.0.0.1, or give a secret of at least 32 bytes.`,
         );
       }
       const errorHandler = (error: unknown) => problemOfRequest(error, config.log);

@@ -7,7 +7,9 @@ export async function serve(args: readonly string[]): Promise<void> {
   const { data, port, host: hostname, ...options } = readFlags(args);
   const text = process.env["HOLDFAST_SECRET"];
   if (text === undefined || text === "") {
-    throw new Error("HOLDFAST_SECRET is not set: without it anybody could act as anyone.");
+    throw new Error(
+      "HOLDFAST_SECRET is not set: set it to at least 32 random bytes, such as `openssl rand -base64 32` prints. Tokens are signed with it.",
+    );
   }
   const secret = new TextEncoder().encode(text);
   await using storage = await openSqlite({ directory: data });

@@ -40,7 +40,8 @@ export function directCommands(
   };
 }
 
-const PLAIN = /^\/v1\/sessions\/([\w.~:@!$&'()*+,;=-]{1,256})\/commands$/;
+/** A path segment of dots is no id: URLs resolve it away. */
+const PLAIN = /^\/v1\/sessions\/(?!\.{1,2}\/)([\w.~:@!$&'()*+,;=-]{1,256})\/commands$/;
 const BEARER = "Bearer ";
 
 async function answer(
