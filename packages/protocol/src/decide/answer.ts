@@ -111,10 +111,12 @@ function refuseResult(
 }
 
 /** A newer attempt of the step that answered may answer anew, until somebody read what stands. */
-function isReplaceable(draft: Draft, call: Call, { step }: Env): boolean {
+function isReplaceable(draft: Draft, call: Call, { step, actor }: Env): boolean {
   const { answer, runId, reason, withdrawn } = call;
   const run = draft.state.runs.get(runId);
-  if (!run || !step || answer?.stepId !== step.stepId) return false;
+  // Steps are a run's own: another run's may have the same name.
+  if (!run || !step || actor.attempt?.runId !== runId) return false;
+  if (answer?.stepId !== step.stepId) return false;
   // What ran without its approval stays on the record as that.
   if (withdrawn || reason === "executed_without_approval") return false;
   return (answer.stepAttempt ?? 0) < step.stepAttempt && !isConsumed(run, answer);

@@ -42,6 +42,25 @@ describe("5.7.6 an answer whose step is started again", () => {
   }
 });
 
+it("5.7.6 a step of another run replaces nothing, whatever it is called and whichever claim it names", () => {
+  const desk = openDesk({ tools: [{ name: "job" }] });
+  const runId = desk.send("m1");
+  desk.start(runId);
+  const agent = desk.agent(runId);
+  applied(agent.startStep("s"));
+  applied(agent.append({ type: "round.open" }, ...proposal("k", "job")));
+  const { claimId = "" } = applied(agent.command({ type: "call.claim", callId: "k" }));
+  applied(agent.step("s").append({ ...answer("first", {}), claimId }));
+  const otherId = desk.send("m2", { whileActive: "concurrent" });
+  desk.start(otherId);
+  const other = desk.agent(otherId);
+  applied(other.startStep("s"));
+  applied(other.startStep("s"));
+  const verdict = other.step("s").append({ ...answer("second", {}), claimId });
+  expect(verdict.skipped?.[0]?.error.code).toBe("already_answered");
+  expect(desk.call("k").answer?.answer).toEqual({ type: "text", text: "first" });
+});
+
 /** Step `s` answered, was started again, and whatever the words say happened. */
 function arrange(words: readonly string[]): Scene {
   const has = (word: string) => words.includes(word);
