@@ -63,7 +63,7 @@ export interface Given {
 export function answer(ref: Reference, call: RefCall, who: Who, given: Given): Said {
   const { claimId, value, step = 0 } = given;
   const { side } = call.tool;
-  if (!isExecutor(call, who)) return "not_executor";
+  if (!isExecutor(call, who, claimId)) return "not_executor";
   const heldOnce = claimId !== undefined && call.past.includes(claimId);
   if (call.status !== "settled" && heldOnce) {
     if (side === "agent" || call.claim || call.past.at(-1) !== claimId) return "claim_lost";
@@ -73,20 +73,22 @@ export function answer(ref: Reference, call: RefCall, who: Who, given: Given): S
     return "attempt_fenced";
   if (call.status === "gated" && side === "client") return "approval_required";
   if (call.status === "claimed" && !isHeld && !call.claim?.implicit) return "claim_held";
+  const isOwn = who.run === call.run;
   const made = {
     value,
-    step,
+    step: isOwn ? step : 0,
     when: (ref.moment += 1),
     ok: call.status !== "gated",
-    ...(who.attempt !== undefined && { attempt: who.attempt }),
+    ...(isOwn && who.attempt !== undefined && { attempt: who.attempt }),
   };
   if (call.status === "settled") {
     const stands = call.answer;
     if (!stands) return "call_settled";
     if (side === "agent" && stands.ok && stands.value === value) return DONE;
     const run = runOf(ref, call.run);
-    const isReplaced = step > stands.step && stands.step > 0 && run.read < stands.when;
-    if (!isReplaced) return "already_answered";
+    const isAnew = made.step > stands.step && stands.step > 0;
+    if (!isAnew || !stands.ok || call.withdrawn || run.read > stands.when)
+      return "already_answered";
     call.answer = { ...made, ok: true };
     call.outcome = "ok";
     return DONE;
@@ -213,7 +215,10 @@ export function startStep(ref: Reference, who: Who): Said {
     const written = calls.filter(({ step }) => step === run.step);
     if (answered.some(isRead) || written.some((call) => isUsed(call) || isRead(call)))
       return "step_settled";
-    for (const call of written) if (call.status !== "settled") settle(ref, call, "superseded", who);
+    for (const call of written) {
+      if (call.status !== "settled") settle(ref, call, "superseded", who);
+      call.withdrawn = true;
+    }
   }
   run.step += 1;
   run.stepIn = run.attempt;
@@ -234,8 +239,12 @@ export function finish(ref: Reference, who: Who): void {
 
 const SOMEBODY: Who = { name: "user:" };
 
-function isExecutor(call: RefCall, who: Who): boolean {
-  return call.tool.side === "client" ? who.run === undefined : who.run === call.run;
+/** On the agent's side it is the run's attempts, and whoever names a claim: that outlives them. */
+function isExecutor(call: RefCall, who: Who, claimId?: string): boolean {
+  if (call.tool.side === "client") return who.run === undefined;
+  if (who.run === call.run) return true;
+  if (claimId === undefined) return false;
+  return call.claim?.id === claimId ? call.claim.by === who.name : call.past.includes(claimId);
 }
 
 function isHolder({ claim: held, tool, run }: RefCall, who: Who, claimId: string): boolean {
@@ -243,11 +252,12 @@ function isHolder({ claim: held, tool, run }: RefCall, who: Who, claimId: string
   return (tool.side === "agent" && who.run === run) || held.by === who.name;
 }
 
-/** Somebody else decided, executes or answered it. */
-function isUsed(call: RefCall): boolean {
-  if (call.status === "open") return call.decided !== undefined;
-  if (call.status === "claimed") return call.tool.side === "client";
-  if (call.status !== "settled") return false;
-  if (call.answer) return call.answer.attempt === undefined;
-  return call.decided !== undefined || call.settledBy === SOMEBODY.name;
+/** Somebody else decided, executes, ended or may have run it. */
+function isUsed({ status, tool, decided, manual, answer: it, past, settledBy }: RefCall): boolean {
+  if (decided !== undefined) return true;
+  if (status === "open") return manual === true;
+  if (status === "claimed") return tool.side === "client";
+  if (status !== "settled") return false;
+  if (it) return it.attempt === undefined;
+  return (tool.side === "client" && past.length > 0) || settledBy === SOMEBODY.name;
 }

@@ -47,6 +47,7 @@ export interface RefCall {
   claim?: { id: string; by: string; attempt?: number; implicit?: true; due?: Due };
   readonly past: string[];
   manual?: true;
+  withdrawn?: true;
   decided?: boolean;
   /** When it opened last, and in which attempt where that was the attempt's own doing. */
   opened: number;

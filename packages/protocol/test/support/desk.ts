@@ -15,6 +15,7 @@ import {
   type Env,
   type Frame,
   type Policy,
+  type Ruling,
   type Run,
   type Sealed,
   type SessionState,
@@ -79,6 +80,12 @@ export function openDesk(options: DeskOptions = {}) {
     if (sealed.entries.length > 0) frames.push({ after: sealed.after, entries: sealed.entries });
     return sealed;
   };
+  const acts: (Act & { readonly after: number })[] = [];
+  let logged = 0;
+  const note = (act: Act) => {
+    acts.push({ ...act, after: logged });
+    logged = entries.length;
+  };
   const settle = () => {
     freezeRows(state);
     if (options.seals?.() ?? true) seal();
@@ -96,7 +103,15 @@ export function openDesk(options: DeskOptions = {}) {
     draft,
     seal,
     now: () => now,
-    tick: (ms: number) => void (now += ms),
+    options,
+    /** All that was done here, in order, for whoever does it again elsewhere. */
+    acts,
+    /** How long the log was before the n-th act. */
+    entriesAt: (act: number): number => acts[act]?.after ?? entries.length,
+    tick(ms: number) {
+      now += ms;
+      note({ type: "tick", ms });
+    },
     command: (body: CommandBody, actor: Env): Verdict =>
       desk.decide({ id: `c${(commands += 1)}`, ...body }, actor),
     /** Hears of every command that was decided. */
@@ -114,6 +129,7 @@ export function openDesk(options: DeskOptions = {}) {
       if (verdict.status === "rejected" && !isSame(before, photograph(state)))
         throw new Error(`${command.type} was refused (${verdict.error?.code}) and left a trace`);
       settle();
+      note({ type: "command", command, actor: actor.actor, verdict });
       return verdict;
     },
     user: (body: CommandBody, name = "ana") => desk.command(body, env(`user:${name}`)),
@@ -125,22 +141,20 @@ export function openDesk(options: DeskOptions = {}) {
       const { tools, complete, claims = true } = options;
       const wakeId = state.runs.get(runId)?.wakeId ?? "";
       const before = photograph(state);
-      const ruling = startRun(
-        draft,
-        {
-          runId,
-          wakeId,
-          worker: "w1",
-          claims,
-          ...(tools && { tools }),
-          ...(complete && { complete }),
-          ...start,
-        },
-        env("agent:demo"),
-      );
+      const asked: Start = {
+        runId,
+        wakeId,
+        worker: "w1",
+        claims,
+        ...(tools && { tools }),
+        ...(complete && { complete }),
+        ...start,
+      };
+      const ruling = startRun(draft, asked, env("agent:demo"));
       if (ruling.error && !isSame(before, photograph(state)))
         throw new Error(`A start was refused (${ruling.error.code}) and left a trace`);
       settle();
+      note({ type: "start", start: asked, ruling });
       return ruling;
     },
     /** An attempt of a run, as its worker sees it; its current one by default. */
@@ -180,6 +194,7 @@ export function openDesk(options: DeskOptions = {}) {
     timer(timer: Timer) {
       decideTimer(draft, timer, env("server"));
       settle();
+      note({ type: "timer", timer });
     },
     run: (id: string): Run => {
       const run = state.runs.get(id);
@@ -194,6 +209,18 @@ export function openDesk(options: DeskOptions = {}) {
   };
   return desk;
 }
+
+/** One thing that was done at the desk. */
+export type Act =
+  | { readonly type: "tick"; readonly ms: number }
+  | { readonly type: "timer"; readonly timer: Timer }
+  | { readonly type: "start"; readonly start: Start; readonly ruling: Ruling }
+  | {
+      readonly type: "command";
+      readonly command: Command;
+      readonly actor: Env["actor"];
+      readonly verdict: Verdict;
+    };
 
 type OnCommand = (command: Command, actor: Env["actor"], verdict: Verdict) => void;
 
