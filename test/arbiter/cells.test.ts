@@ -37,6 +37,7 @@ const NO_WIRE_FORM = [
     "heartbeat",
     "one repeat too many",
     "one round too many",
+    "release",
     "step.start",
   ].flatMap((trigger) => [
     `${trigger}, held (): ! attempt_fenced`,
