@@ -3,8 +3,11 @@ export { createServer } from "./server.ts";
 export type { Server } from "./server.ts";
 export { memoryStorage } from "./storage/memory.ts";
 export { openSqlite } from "./storage/sqlite/open.ts";
-export { StorageConflict, StorageError } from "./storage/storage.ts";
+export { AUDIT_KEPT, StorageConflict, StorageError } from "./storage/storage.ts";
 export type {
+  AuditAddition,
+  AuditKind,
+  AuditRow,
   Batch,
   Commit,
   Due,

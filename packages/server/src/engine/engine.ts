@@ -8,15 +8,18 @@ import {
   type Metadata,
   type Offset,
   type Policy,
+  type Rejection,
   type Verdict,
 } from "@holdfast/protocol";
 import {
   StorageConflict,
+  type AuditRow,
   type DueChange,
   type SessionHead,
   type Storage,
 } from "../storage/storage.ts";
 import type { SessionActor, Snapshot } from "./actor.ts";
+import { Audit } from "./audit.ts";
 import { cursorIn } from "./cursor.ts";
 import type { Terms } from "./due.ts";
 import { busy, unknownSession } from "./errors.ts";
@@ -68,6 +71,7 @@ export class Engine implements AsyncDisposable {
   readonly #sessions: Sessions;
   readonly #timers: Timers;
   readonly #work: WorkQueue;
+  readonly #audit: Audit;
   readonly validator: Validator = createValidator();
   #closing: Promise<void> | undefined;
 
@@ -75,9 +79,12 @@ export class Engine implements AsyncDisposable {
     this.#options = options;
     const { storage, schedule, log } = options;
     const leases = new Leases();
+    const audit = new Audit({ storage, schedule, log });
+    this.#audit = audit;
     const context = {
       ...options,
       leases,
+      audit,
       terms: options,
       env: (actor: Actor) => this.#env(actor),
       committed: (session: string, due: readonly DueChange[]) => {
@@ -166,6 +173,22 @@ export class Engine implements AsyncDisposable {
     return this.#sessions.with(session, (on) => on.submit(commands, actor));
   }
 
+  /** Takes note of a command that its sender may not give, so that it never came to be decided. */
+  noteRefusal(session: string, command: Command, actor: Actor, { code }: Rejection): void {
+    const at = this.#options.storage.now();
+    this.#audit.note(session, [{ at, actor, command, code }]);
+  }
+
+  /** What is kept of a session's refusals above the number `after`, oldest first, those just given included. */
+  async audit(
+    session: string,
+    query: { readonly after: number; readonly limit: number },
+  ): Promise<readonly AuditRow[]> {
+    await this.#sessions.need(session);
+    await this.#audit.flush();
+    return this.#options.storage.audit(session, query);
+  }
+
   /** The whole state of a session and the offset it holds for. */
   state(session: string): Promise<Snapshot> {
     return this.#sessions.with(session, (actor) => actor.snapshot());
@@ -209,6 +232,7 @@ export class Engine implements AsyncDisposable {
       this.#work.close();
       await this.#timers.stop();
       await this.#sessions.close();
+      await this.#audit.close();
     })();
     return this.#closing;
   }

@@ -1,6 +1,8 @@
 import type { Offset } from "@holdfast/protocol";
+import { addAudit, malformedAudit } from "./audit.ts";
 import { Broken, type Change, groupChanges, malformed, type Outcome } from "./group.ts";
 import {
+  type AuditRow,
   type Batch,
   type Commit,
   type Due,
@@ -49,6 +51,11 @@ export function memoryStorage(options: { readonly now?: () => number } = {}): St
         .slice(0, Math.max(0, limit))
         .map(([session, { head }]) => ({ session, head }));
     },
+    async audit(session, { after, limit }) {
+      check();
+      const kept = sessions.get(session)?.audit ?? [];
+      return kept.filter(({ seq }) => seq > after).slice(0, Math.max(0, limit));
+    },
     now: options.now ?? Date.now,
     [Symbol.asyncDispose]: close,
   };
@@ -59,6 +66,7 @@ interface Session {
   readonly batches: Batch[];
   readonly rows: Map<string, Row>;
   readonly due: Map<string, Due>;
+  audit: readonly AuditRow[];
 }
 
 function applyAll(sessions: Map<string, Session>, changes: readonly Change[]): Outcome[] {
@@ -75,6 +83,13 @@ function applyAll(sessions: Map<string, Session>, changes: readonly Change[]): O
 function apply(sessions: Map<string, Session>, change: Change): Outcome {
   if (change.type === "delete") {
     sessions.delete(change.session);
+    return { type: "done" };
+  }
+  if (change.type === "audit") {
+    const error = malformedAudit(change.session, change.records);
+    if (error) return { type: "failed", error };
+    const session = sessions.get(change.session);
+    if (session) session.audit = addAudit(session.audit, change.records);
     return { type: "done" };
   }
   const { commit } = change;
@@ -94,7 +109,7 @@ function apply(sessions: Map<string, Session>, change: Change): Outcome {
 }
 
 function newSession(head: Offset): Session {
-  return { head, batches: [], rows: new Map(), due: new Map() };
+  return { head, batches: [], rows: new Map(), due: new Map(), audit: [] };
 }
 
 function write(session: Session, commit: Commit): Session {

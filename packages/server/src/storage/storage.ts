@@ -36,6 +36,18 @@ export interface Storage extends AsyncDisposable {
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly SessionHead[]>;
+  /**
+   * Adds records to a session's audit, in order, and forgets those that {@link AUDIT_KEPT} says are too many. All or
+   * none, durable before it resolves. It takes its turn among the session's appends and deletes, and shares their fate
+   * in nothing: it looks at no head and moves none, and neither fails because the other did. Of an unknown session
+   * nothing is kept.
+   */
+  addAudit(session: string, records: readonly AuditAddition[]): Promise<void>;
+  /** What is kept of a session's audit above the number `after`, ascending. Empty for an unknown session. */
+  audit(
+    session: string,
+    query: { readonly after: number; readonly limit: number },
+  ): Promise<readonly AuditRow[]>;
   /** Removes a session and all that belongs to it; unknown sessions are fine. Durable before it resolves. */
   delete(session: string): Promise<void>;
   /** The storage's clock, Unix milliseconds: the one every deadline is measured on. */
@@ -95,6 +107,33 @@ export interface DueQuery {
   readonly before: number;
   readonly limit: number;
 }
+
+/**
+ * What is kept of one refusal, beside the log. Its parts are apart so that `content` can be erased one day while `json`,
+ * which holds a digest of it, stays as it was.
+ */
+export interface AuditRow {
+  /** Counts what was written to the session's audit, from 1. Numbers of what was forgotten are missing. */
+  readonly seq: number;
+  readonly kind: AuditKind;
+  /** What it is counted with: of a late answer its call, of any other refusal its actor. */
+  readonly group: string;
+  /** What happened; never changes. */
+  readonly json: string;
+  /** What somebody sent with it, as far as that is kept. */
+  readonly content: string | null;
+}
+
+/** A record to write; storage numbers it. */
+export type AuditAddition = Omit<AuditRow, "seq">;
+
+export type AuditKind = keyof typeof AUDIT_KEPT;
+
+/** How many records of a kind are kept, the newest ones: of each group of a session, and of the session as a whole. */
+export const AUDIT_KEPT = {
+  late: { ofGroup: 8, ofSession: 1024 },
+  refused: { ofGroup: 256, ofSession: 1024 },
+} as const;
 
 export interface SessionHead {
   readonly session: string;

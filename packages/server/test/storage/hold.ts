@@ -51,6 +51,8 @@ export function withHold(inner: Storage): Held {
     entries: (session, after, maxBytes) => inner.entries(session, after, maxBytes),
     due: (query) => inner.due(query),
     sessions: (query) => inner.sessions(query),
+    addAudit: (session, records) => inner.addAudit(session, records),
+    audit: (session, query) => inner.audit(session, query),
     delete: (session) => inner.delete(session),
     now: () => inner.now(),
     [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { memoryStorage } from "../../src/storage/memory.ts";
 import { openSqlite } from "../../src/storage/sqlite/open.ts";
-import type { Commit, Storage } from "../../src/storage/storage.ts";
+import type { AuditAddition, Commit, Storage } from "../../src/storage/storage.ts";
 import { at, batch, dump, sorted } from "../suites/commits.ts";
-import { settle } from "../suites/storage.ts";
+import { settle } from "../suites/settle.ts";
 import { sharedDirectory } from "./directory.ts";
 
 const sessions = ["a", "b", "__proto__", "😀"];
@@ -15,11 +15,12 @@ const groups = ["g", "h"];
 /** A change as drawn: `off` is how far from the head its author believes the session to be. */
 interface Drawn {
   readonly session: string;
-  readonly type: "create" | "add" | "rows" | "unwritable" | "malformed" | "delete";
+  readonly type: "create" | "add" | "rows" | "unwritable" | "malformed" | "delete" | "audit";
   readonly off: number;
   readonly count: number;
   readonly rows: Commit["rows"];
   readonly due: Commit["due"];
+  readonly audit: readonly AuditAddition[];
 }
 
 const key = { kind: fc.constantFrom(...kinds), id: fc.constantFrom(...ids) };
@@ -31,6 +32,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
     { weight: 4, arbitrary: fc.constant("rows" as const) },
     { weight: 1, arbitrary: fc.constantFrom("unwritable" as const, "malformed" as const) },
     { weight: 1, arbitrary: fc.constant("delete" as const) },
+    { weight: 3, arbitrary: fc.constant("audit" as const) },
   ),
   off: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, fc.constantFrom(-1, 1)),
   count: fc.integer({ min: 1, max: 3 }),
@@ -44,6 +46,15 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
       group: fc.constantFrom(...groups),
     }),
     { maxLength: 3 },
+  ),
+  audit: fc.array(
+    fc.record({
+      kind: fc.constantFrom("late" as const, "refused" as const),
+      group: fc.constantFrom(...groups),
+      json: fc.string({ unit: "grapheme" }),
+      content: fc.option(fc.oneof(fc.string({ unit: "grapheme" }), fc.constant("\ud800"))),
+    }),
+    { maxLength: 12 },
   ),
 });
 
@@ -84,13 +95,18 @@ test("SQLite answers any sequence of groups as memory does", async () => {
   );
 });
 
-type Change = Commit | { readonly delete: string };
+type Change =
+  | Commit
+  | { readonly delete: string }
+  | { readonly audited: string; readonly audit: readonly AuditAddition[] };
 
 function run(storage: Storage, changes: readonly Change[]): Promise<string[]> {
   return settle(
-    changes.map((change) =>
-      "delete" in change ? storage.delete(change.delete) : storage.append(change),
-    ),
+    changes.map((change) => {
+      if ("delete" in change) return storage.delete(change.delete);
+      if ("audited" in change) return storage.addAudit(change.audited, change.audit);
+      return storage.append(change);
+    }),
   );
 }
 
@@ -100,7 +116,8 @@ async function headsOf(storage: Storage): Promise<Map<string, number>> {
 }
 
 function toChange(change: Drawn, believed: Map<string, number>): Change {
-  const { session, type, off, count, rows, due } = change;
+  const { session, type, off, count, rows, due, audit } = change;
+  if (type === "audit") return { audited: session, audit };
   if (type === "delete") {
     believed.delete(session);
     return { delete: session };

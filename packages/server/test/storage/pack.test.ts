@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Change } from "../../src/storage/group.ts";
 import { pack, unpack } from "../../src/storage/sqlite/pack.ts";
-import { addition, creation, rowsOnly } from "../suites/commits.ts";
+import { addition, creation, late, refused, rowsOnly } from "../suites/commits.ts";
 
 const rows = [
   { kind: "run", id: "", value: "append" },
@@ -16,6 +16,8 @@ const changes: readonly Change[] = [
   { type: "delete", session: "append" },
   { type: "append", commit: addition("s", 0, 3, { rows, due }) },
   { type: "append", commit: rowsOnly("s", 3, { due }) },
+  { type: "audit", session: "delete", records: [refused("append"), late("", "")] },
+  { type: "audit", session: "s", records: [] },
   { type: "delete", session: "" },
 ];
 

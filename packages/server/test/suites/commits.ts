@@ -1,5 +1,6 @@
 import { toOffset } from "@holdfast/protocol";
 import type {
+  AuditAddition,
   Batch,
   Commit,
   Due,
@@ -53,11 +54,27 @@ export function unwritable(session: string, head: number, changes: Changes = {})
   return { ...addition(session, head, head + 1, changes), batch: batch(head - 1, head) };
 }
 
+/** A refusal for the audit, whose text tells which it is. */
+export function refused(name: string, group = "user:ana"): AuditAddition {
+  return { kind: "refused", group, json: `{"name":"${name}"}`, content: null };
+}
+
+/** A late answer for the audit, whose text tells which it is. */
+export function late(name: string, group = "c1"): AuditAddition {
+  return { kind: "late", group, json: `{"name":"${name}"}`, content: `"${name}"` };
+}
+
 /** What a session holds, in one order. */
 export async function dump(storage: Storage, session: string) {
   const found = await storage.rows(session);
   const batches = await storage.entries(session, "", Number.MAX_SAFE_INTEGER);
-  return { head: found?.head, rows: sorted(found?.rows ?? []), batches };
+  const audit = await storage.audit(session, { after: 0, limit: Number.MAX_SAFE_INTEGER });
+  return {
+    head: found?.head,
+    rows: sorted(found?.rows ?? []),
+    batches,
+    ...(audit.length > 0 && { audit }),
+  };
 }
 
 /** Rows or index rows in one order. */

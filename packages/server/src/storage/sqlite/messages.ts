@@ -1,4 +1,4 @@
-import type { Batch, Due, DueQuery, Row, SessionHead, StorageError } from "../storage.ts";
+import type { AuditRow, Batch, Due, DueQuery, Row, SessionHead, StorageError } from "../storage.ts";
 import type { Packed } from "./pack.ts";
 
 /** What the worker can be asked. It answers in order, one at a time. */
@@ -13,6 +13,12 @@ export type Request =
     }
   | { readonly type: "due"; readonly query: DueQuery }
   | { readonly type: "sessions"; readonly after: string | undefined; readonly limit: number }
+  | {
+      readonly type: "audit";
+      readonly session: string;
+      readonly after: number;
+      readonly limit: number;
+    }
   /** The settings of the connection that writes, as SQLite reports them. */
   | { readonly type: "pragmas" }
   /** Checkpoints, closes and frees the directory; the last request. */
@@ -25,6 +31,7 @@ export interface Results {
   readonly entries: readonly Batch[];
   readonly due: readonly Due[];
   readonly sessions: readonly SessionHead[];
+  readonly audit: readonly AuditRow[];
   readonly pragmas: { readonly synchronous: number; readonly journalMode: string };
   readonly close: undefined;
 }

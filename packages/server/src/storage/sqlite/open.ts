@@ -49,6 +49,10 @@ export function sqliteStorage(client: Client, now: () => number): Storage {
       check();
       return client.call({ type: "sessions", after, limit });
     },
+    async audit(session, { after, limit }) {
+      check();
+      return session.isWellFormed() ? client.call({ type: "audit", session, after, limit }) : [];
+    },
     now,
     [Symbol.asyncDispose]: close,
   };

@@ -1,5 +1,5 @@
 import type { Change } from "../group.ts";
-import type { Batch, Commit } from "../storage.ts";
+import type { AuditAddition, AuditKind, Batch, Commit } from "../storage.ts";
 
 /**
  * Changes on their way between threads, one after the other in one flat array: to copy them as objects, keys and all,
@@ -12,6 +12,7 @@ export function pack(changes: readonly Change[]): Packed {
   for (const change of changes) {
     if (change.type === "append") packCommit(packed, change.commit);
     else packed.push(change.type, change.session);
+    if (change.type === "audit") packAudit(packed, change.records);
   }
   return packed;
 }
@@ -26,6 +27,11 @@ function packCommit(packed: (string | number | null)[], commit: Commit): void {
   for (const { kind, id, at, group } of due) packed.push(kind, id, at, group);
 }
 
+function packAudit(packed: (string | number | null)[], records: readonly AuditAddition[]): void {
+  packed.push(records.length);
+  for (const { kind, group, json, content } of records) packed.push(kind, group, json, content);
+}
+
 /** The changes that were packed. @throws TypeError for what {@link pack} never makes */
 export function unpack(packed: Packed): Change[] {
   let at = 0;
@@ -33,6 +39,7 @@ export function unpack(packed: Packed): Change[] {
   while (at < packed.length) {
     const type = text();
     if (type === "append") changes.push({ type, commit: commit() });
+    else if (type === "audit") changes.push({ type, session: text(), records: list(record) });
     else changes.push({ type: "delete", session: text() });
   }
   return changes;
@@ -47,6 +54,12 @@ export function unpack(packed: Packed): Change[] {
     const rows = list(() => ({ kind: text(), id: text(), value: orNull(text) }));
     const due = list(() => ({ kind: text(), id: text(), at: orNull(number), group: text() }));
     return { session, expect, head, ...(batch && { batch }), rows, due };
+  }
+
+  function record(): AuditAddition {
+    // What was packed was one.
+    const kind = text() as AuditKind;
+    return { kind, group: text(), json: text(), content: orNull(text) };
   }
 
   function list<T>(read: () => T): T[] {

@@ -5,7 +5,7 @@ export const DATABASE_FILE = "holdfast.db";
 export const APPLICATION_ID = 0x686f6c64;
 
 /** `user_version` of the database; another one is not opened. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /**
  * Sessions are known by integer keys inside, which are never used twice.
@@ -34,6 +34,13 @@ create table due (
 create unique index due_id on due (session, kind, id);
 create index due_at on due (kind, at);
 create index due_group on due (kind, grp, at);
+create table audit (
+  n integer primary key, session integer not null, seq integer not null,
+  kind text not null, grp text not null, json text not null, content text
+);
+create unique index audit_seq on audit (session, seq);
+create index audit_kind on audit (session, kind, seq);
+create index audit_group on audit (session, kind, grp, seq);
 create table gone (key integer primary key);
 `;
 

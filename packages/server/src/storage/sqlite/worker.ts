@@ -58,6 +58,8 @@ function serve(connection: Connection): void {
         return reader.due(request.query);
       case "sessions":
         return reader.sessions(request.after, request.limit);
+      case "audit":
+        return reader.audit(request.session, request.after, request.limit);
       case "pragmas":
         return {
           synchronous: Number(database.prepare("pragma synchronous").get()?.["synchronous"]),
