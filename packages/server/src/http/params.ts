@@ -24,6 +24,24 @@ function isDecodable(url: string): boolean {
   }
 }
 
+/** Which page the query asks for. @throws HoldfastError `invalid_request` */
+export function pageOf(
+  request: { query(name: string): string | undefined },
+  most: number,
+): { readonly limit: number; readonly after?: string; readonly newestFirst?: boolean } {
+  const limit = limitOf(request.query("limit"), most);
+  const after = request.query("after");
+  const order = request.query("order") ?? "oldest";
+  if (order !== "oldest" && order !== "newest") {
+    throw new HoldfastError(reject("invalid_request", "order: must be oldest or newest."));
+  }
+  return {
+    limit,
+    ...(after !== undefined && { after }),
+    ...(order === "newest" && { newestFirst: true }),
+  };
+}
+
 /** A page's size from the query. @throws HoldfastError `invalid_request` */
 export function limitOf(value: string | undefined, most: number): number {
   if (value === undefined) return most;
