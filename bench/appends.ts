@@ -42,6 +42,22 @@ export function echo(url: string, { inFlight, seconds }: AppendLoad): Promise<Lo
   });
 }
 
+/** The same to a bare server that checks nothing, and stores what it gets. */
+export function bareDurable(
+  url: string,
+  { inFlight, sessions, seconds }: AppendLoad,
+): Promise<LoadResult> {
+  const body = JSON.stringify(token("m"));
+  const spread = spreader(inFlight, sessions);
+  return load({
+    url,
+    inFlight,
+    seconds,
+    next: (worker) => ({ path: `/s${spread(worker)}`, headers: JSON_TYPE, body }),
+    check: (status) => status === 200,
+  });
+}
+
 /**
  * Durable single-event appends to Holdfast: a `run.append` of one event each, by as many producers as are in flight,
  * each under its own message, so that none is merged with another's.

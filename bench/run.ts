@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { durableStreams, echo, holdfast, type AppendLoad } from "./appends.ts";
+import { bareDurable, durableStreams, echo, holdfast, type AppendLoad } from "./appends.ts";
 import { authority } from "./authority.ts";
 import type { LoadResult } from "./load.ts";
 import { timers, type TimersResult } from "./timers.ts";
@@ -51,6 +51,12 @@ const LINES: readonly Line[] = [
     what: "@durable-streams/server, its Node reference (a server for development and tests) with its file store, 50 streams; it fails above about 100 open ones",
     peer: "./peers/durable-streams.ts",
     run: (url) => durableStreams(url, FEW),
+  },
+  {
+    name: "bare durable",
+    what: "node:http that checks nothing and answers once SQLite has the body, synchronous=FULL, many to a commit: the ceiling of this disk",
+    peer: "./peers/bare-durable.ts",
+    run: (url) => bareDurable(url, FEW),
   },
   {
     name: "bare echo",

@@ -20,11 +20,13 @@ import {
   type Storage,
   type TagChange,
 } from "../storage/storage.ts";
+import type { Audit } from "./audit.ts";
 import { DueIndex } from "./due-index.ts";
 import type { Terms } from "./due.ts";
 import { frame, type FrameText, type Role } from "./frame.ts";
 import type { Leases } from "./leases.ts";
 import { hashCommand, keepsReceipt, type Receipt } from "./receipts.ts";
+import { refusalsOf, type Refusal } from "./refusal.ts";
 import { rowChanges, type LoadedSession } from "./rows.ts";
 import { Subscription } from "./subscription.ts";
 import { TagIndex } from "./tags.ts";
@@ -33,6 +35,7 @@ import { TagIndex } from "./tags.ts";
 export interface ActorContext {
   readonly storage: Storage;
   readonly leases: Leases;
+  readonly audit: Audit;
   readonly terms: Terms;
   /** How long a batch waits for company before it is sealed, in milliseconds; 0: only while a commit is in flight. */
   readonly coalesceMs: number;
@@ -133,13 +136,20 @@ export class SessionActor {
   /**
    * Decides commands now, in order and with nothing in between, not atomically; one verdict each, once all of them are
    * durable. A command that was applied in the last 24 hours gets its verdict again, and `key_reused` where its id said
-   * something else.
+   * something else. What is refused goes to the audit, once what it was refused on is durable.
    */
   submit(commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
     return this.act(actor, (draft, env) => {
       const { attempt: mine } = actor;
       if (mine) this.#due.renewAttempt(draft.state, mine.runId, mine.attempt, env.now);
-      return commands.map((command) => this.#decide(draft, command, env));
+      return commands.map((command) => {
+        const verdict = this.#decide(draft, command, env);
+        if (verdict.error || verdict.skipped) {
+          const refusals = refusalsOf(draft.state, command, env, verdict);
+          this.#open.refusals = this.#open.refusals?.concat(refusals) ?? refusals;
+        }
+        return verdict;
+      });
     });
   }
 
@@ -258,6 +268,7 @@ export class SessionActor {
       return;
     }
     if (!commit) {
+      if (batch.refusals) this.#context.audit.note(this.id, batch.refusals);
       for (const { done } of batch.waiting) done();
       for (const { done } of batch.readers) done();
       return;
@@ -284,6 +295,7 @@ export class SessionActor {
     this.#stored = commit.head;
     this.#committed = commit.head;
     if (commit.batch) this.#broadcast(commit.batch);
+    if (batch.refusals) this.#context.audit.note(this.id, batch.refusals);
     for (const { done } of batch.waiting) done();
     for (const { done } of batch.readers) done();
     if (commit.due.length > 0 || commit.tags) this.#context.committed(this.id, commit);
@@ -380,10 +392,11 @@ interface OpenBatch {
   readonly readers: Waiting[];
   readonly receipts: (readonly [id: string, receipt: Receipt])[];
   snapshot: Snapshot | undefined;
+  refusals: readonly Refusal[] | undefined;
 }
 
 function openBatch(): OpenBatch {
-  return { waiting: [], readers: [], receipts: [], snapshot: undefined };
+  return { waiting: [], readers: [], receipts: [], snapshot: undefined, refusals: undefined };
 }
 
 function repeatOf(id: string, known: Receipt, digest: string, head: Offset): Verdict {

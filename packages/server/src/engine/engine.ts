@@ -8,10 +8,18 @@ import {
   type Metadata,
   type Offset,
   type Policy,
+  type Rejection,
   type Verdict,
 } from "@holdfast/protocol";
-import { StorageConflict, type Commit, type DueChange, type Storage } from "../storage/storage.ts";
+import {
+  StorageConflict,
+  type AuditRow,
+  type Commit,
+  type DueChange,
+  type Storage,
+} from "../storage/storage.ts";
 import type { SessionActor, Snapshot } from "./actor.ts";
+import { Audit } from "./audit.ts";
 import { cursorIn } from "./cursor.ts";
 import type { Terms } from "./due.ts";
 import { busy, unknownSession } from "./errors.ts";
@@ -68,6 +76,7 @@ export class Engine implements AsyncDisposable {
   readonly #timers: Timers;
   readonly #work: WorkQueue;
   readonly #inbox: Inbox;
+  readonly #audit: Audit;
   readonly validator: Validator = createValidator();
   #closing: Promise<void> | undefined;
 
@@ -82,9 +91,12 @@ export class Engine implements AsyncDisposable {
       }
       this.#work.committed(session, due);
     };
+    const audit = new Audit({ storage, schedule, log });
+    this.#audit = audit;
     const context = {
       ...options,
       leases,
+      audit,
       terms: options,
       env: (actor: Actor) => this.#env(actor),
       committed: (session: string, commit: Pick<Commit, "rows" | "due" | "tags">) => {
@@ -171,6 +183,22 @@ export class Engine implements AsyncDisposable {
     return this.#sessions.with(session, (on) => on.submit(commands, actor));
   }
 
+  /** Takes note of a command that its sender may not give, so that it never came to be decided. */
+  noteRefusal(session: string, command: Command, actor: Actor, { code }: Rejection): void {
+    const at = this.#options.storage.now();
+    this.#audit.note(session, [{ at, actor, command, code }]);
+  }
+
+  /** What is kept of a session's refusals above the number `after`, oldest first, those just given included. */
+  async audit(
+    session: string,
+    query: { readonly after: number; readonly limit: number },
+  ): Promise<readonly AuditRow[]> {
+    await this.#sessions.need(session);
+    await this.#audit.flush();
+    return this.#options.storage.audit(session, query);
+  }
+
   /** The whole state of a session and the offset it holds for. */
   state(session: string): Promise<Snapshot> {
     return this.#sessions.with(session, (actor) => actor.snapshot());
@@ -229,6 +257,7 @@ export class Engine implements AsyncDisposable {
       this.#inbox.close();
       await this.#timers.stop();
       await this.#sessions.close();
+      await this.#audit.close();
     })();
     return this.#closing;
   }

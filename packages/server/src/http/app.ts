@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { App, HttpOptions } from "./context.ts";
 import { json, problem, problemOf } from "./problem.ts";
 import { callRoutes } from "./routes/calls.ts";
+import { auditRoutes } from "./routes/audit.ts";
 import { commandRoutes } from "./routes/commands.ts";
 import { entryRoutes } from "./routes/entries.ts";
 import { pageRoutes } from "./routes/pages.ts";
@@ -20,6 +21,7 @@ export function createApp(options: HttpOptions): App {
   callRoutes(app, options);
   commandRoutes(app, options);
   entryRoutes(app, options);
+  auditRoutes(app, options);
   sessionRoutes(app, options);
   workRoutes(app, options);
   tokenRoutes(app, options);

@@ -95,6 +95,12 @@ export function canRead({ attempt }: Identity, session: string): boolean {
   return attempt === undefined || attempt.session === session;
 }
 
+/** What others tried, and what came too late, is for people. @throws HoldfastError `forbidden` */
+export function mayAudit({ principal }: Identity): void {
+  if (principal.startsWith("user:")) return;
+  throw forbidden("The audit is for people: read it with a user's token.");
+}
+
 /** @throws HoldfastError `forbidden` for what an attempt may not do */
 export function mayChangeSessions({ attempt }: Identity): void {
   if (attempt) throw forbidden("An attempt's token neither creates nor deletes sessions.");

@@ -42,6 +42,14 @@ export function pageOf(
   };
 }
 
+/** The number to read on after, from the query; 0 where there is none. @throws HoldfastError `invalid_request` */
+export function numberAfter(value: string | undefined): number {
+  if (value === undefined || /^\d{1,15}$/.test(value)) return Number(value ?? 0);
+  throw new HoldfastError(
+    reject("invalid_request", "after: must be the number of a record, or absent."),
+  );
+}
+
 /** A page's size from the query. @throws HoldfastError `invalid_request` */
 export function limitOf(value: string | undefined, most: number): number {
   if (value === undefined) return most;
