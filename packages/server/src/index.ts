@@ -13,8 +13,12 @@ export type {
   Due,
   DueChange,
   DueQuery,
+  FindQuery,
+  FoundRow,
+  FoundRows,
   Row,
   RowChange,
   SessionHead,
   Storage,
+  TagChange,
 } from "./storage/storage.ts";

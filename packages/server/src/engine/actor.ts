@@ -18,6 +18,7 @@ import {
   type DueChange,
   type RowChange,
   type Storage,
+  type TagChange,
 } from "../storage/storage.ts";
 import type { Audit } from "./audit.ts";
 import { DueIndex } from "./due-index.ts";
@@ -28,6 +29,7 @@ import { hashCommand, keepsReceipt, type Receipt } from "./receipts.ts";
 import { refusalsOf, type Refusal } from "./refusal.ts";
 import { rowChanges, type LoadedSession } from "./rows.ts";
 import { Subscription } from "./subscription.ts";
+import { TagIndex } from "./tags.ts";
 
 /** What an actor needs of the engine around it. */
 export interface ActorContext {
@@ -41,8 +43,10 @@ export interface ActorContext {
   readonly subscriberBytes: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   env(actor: Actor): Env;
-  /** Called after each commit that changed index rows, and after a failed one that may have. */
-  committed(session: string, due: readonly DueChange[]): void;
+  /** Called after each commit that changed what is found across sessions. */
+  committed(session: string, commit: Pick<Commit, "rows" | "due" | "tags">): void;
+  /** Called after a commit that failed, and yet may have written index rows. */
+  unsure(session: string, due: readonly DueChange[]): void;
   /** Called once, when the actor must not be used any more. */
   dropped(actor: SessionActor): void;
 }
@@ -68,6 +72,7 @@ export class SessionActor {
   readonly #draft: Draft;
   readonly #receipts: LoadedSession["receipts"];
   readonly #due: DueIndex;
+  readonly #tags: TagIndex;
   readonly #subscriptions = new Set<Subscription>();
   #open = openBatch();
   /** The head storage has; null until the session exists there. */
@@ -91,6 +96,7 @@ export class SessionActor {
     this.#committed = loaded.state.head;
     this.#stored = isNew ? null : loaded.state.head;
     this.#due = new DueIndex(loaded.state, context.terms, context.leases.of(id));
+    this.#tags = new TagIndex(loaded.state);
   }
 
   /** The newest offset that is durable. */
@@ -282,7 +288,7 @@ export class SessionActor {
       this.#fail(failure);
       // It may be durable all the same: then its timers are to fire, and its work is there.
       const hints = failure instanceof StorageConflict ? [] : commit.due.filter(isArmed);
-      if (hints.length > 0) this.#context.committed(this.id, hints);
+      if (hints.length > 0) this.#context.unsure(this.id, hints);
       return;
     }
     this.#inFlight = undefined;
@@ -292,7 +298,7 @@ export class SessionActor {
     if (batch.refusals) this.#context.audit.note(this.id, batch.refusals);
     for (const { done } of batch.waiting) done();
     for (const { done } of batch.readers) done();
-    if (commit.due.length > 0) this.#context.committed(this.id, commit.due);
+    if (commit.due.length > 0 || commit.tags) this.#context.committed(this.id, commit);
     if (this.#open.waiting.length > 0 || this.#open.readers.length > 0) this.#flushSoon();
   }
 
@@ -301,6 +307,7 @@ export class SessionActor {
     const { state } = this.#draft;
     const now = this.#context.storage.now();
     const rows: RowChange[] = [];
+    let tags: readonly TagChange[] = [];
     let entries: Batch | undefined;
     if (!this.#draft.empty) {
       this.#snapshot = undefined;
@@ -316,6 +323,7 @@ export class SessionActor {
       }
       rows.push(...rowChanges(state, sealed.touched));
       this.#due.note(state, sealed.touched, now);
+      tags = this.#tags.note(state, sealed.touched);
     }
     const due = this.#due.take();
     if (batch.receipts.length > 0) {
@@ -334,6 +342,7 @@ export class SessionActor {
       ...(entries && { batch: entries }),
       rows,
       due,
+      ...(tags.length > 0 && { tags }),
     };
   }
 

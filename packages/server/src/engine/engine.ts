@@ -14,8 +14,8 @@ import {
 import {
   StorageConflict,
   type AuditRow,
+  type Commit,
   type DueChange,
-  type SessionHead,
   type Storage,
 } from "../storage/storage.ts";
 import type { SessionActor, Snapshot } from "./actor.ts";
@@ -27,7 +27,9 @@ import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
 import type { FrameText } from "./frame.ts";
 import type { IdKind } from "./ids.ts";
+import { Inbox, type CallPage, type CallQuery, type InboxNews, type MayRead } from "./inbox.ts";
 import { Leases } from "./leases.ts";
+import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
 import { readPage, type Page } from "./page.ts";
 import { Sessions } from "./sessions.ts";
 import { Timers } from "./timers.ts";
@@ -55,6 +57,8 @@ export interface SessionView {
   readonly agent: string;
   readonly offset: Offset;
   readonly createdAt: number;
+  /** The principal whose it is. */
+  readonly owner?: string;
   readonly metadata?: Metadata;
 }
 
@@ -71,6 +75,7 @@ export class Engine implements AsyncDisposable {
   readonly #sessions: Sessions;
   readonly #timers: Timers;
   readonly #work: WorkQueue;
+  readonly #inbox: Inbox;
   readonly #audit: Audit;
   readonly validator: Validator = createValidator();
   #closing: Promise<void> | undefined;
@@ -79,6 +84,13 @@ export class Engine implements AsyncDisposable {
     this.#options = options;
     const { storage, schedule, log } = options;
     const leases = new Leases();
+    const noteDue = (session: string, due: readonly DueChange[]) => {
+      for (const { kind, id, at } of due) {
+        if (at !== null && kind !== "work") this.#timers.note(at);
+        if (at === null && (kind === "lease" || kind === "claim")) leases.drop(session, kind, id);
+      }
+      this.#work.committed(session, due);
+    };
     const audit = new Audit({ storage, schedule, log });
     this.#audit = audit;
     const context = {
@@ -87,13 +99,11 @@ export class Engine implements AsyncDisposable {
       audit,
       terms: options,
       env: (actor: Actor) => this.#env(actor),
-      committed: (session: string, due: readonly DueChange[]) => {
-        for (const { kind, id, at } of due) {
-          if (at !== null && kind !== "work") this.#timers.note(at);
-          if (at === null && (kind === "lease" || kind === "claim")) leases.drop(session, kind, id);
-        }
-        this.#work.committed(session, due);
+      committed: (session: string, commit: Pick<Commit, "rows" | "due" | "tags">) => {
+        noteDue(session, commit.due);
+        this.#inbox.committed(session, commit);
       },
+      unsure: noteDue,
     };
     this.#sessions = new Sessions({ ...options, context });
     this.#timers = new Timers({
@@ -114,6 +124,7 @@ export class Engine implements AsyncDisposable {
       log,
       act: (session, actor, work) => this.#act(session, actor, work),
     });
+    this.#inbox = new Inbox(storage);
     this.#timers.start();
   }
 
@@ -122,6 +133,7 @@ export class Engine implements AsyncDisposable {
     id: string,
     session: {
       readonly agent: string;
+      readonly owner?: string;
       readonly metadata?: Metadata;
       readonly policy?: Partial<Policy>;
     },
@@ -147,17 +159,15 @@ export class Engine implements AsyncDisposable {
         agent: session.agent,
         offset: head,
         createdAt: session.createdAt,
+        ...(session.owner !== undefined && { owner: session.owner }),
         ...(session.metadata && { metadata: session.metadata }),
       })),
     );
   }
 
-  /** Sessions by id, ascending. */
-  sessions(query: {
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly SessionHead[]> {
-    return this.#options.storage.sessions(query);
+  /** Sessions, found by what they are tagged with; see {@link listSessions}. */
+  sessions(query: SessionQuery, mayRead: MayRead): Promise<SessionPage> {
+    return listSessions(this.#options.storage, query, mayRead);
   }
 
   /** Removes a session and all that belongs to it; unknown sessions are fine. */
@@ -221,6 +231,20 @@ export class Engine implements AsyncDisposable {
     return follow(actor, this.#options.storage, cursorIn(actor.head, after), options);
   }
 
+  /** Calls that wait for somebody; see {@link Inbox.calls}. */
+  calls(query: CallQuery, mayRead: MayRead): Promise<CallPage> {
+    return this.#inbox.calls(query, mayRead);
+  }
+
+  /** The same, and live; see {@link Inbox.watch}. */
+  watchCalls(
+    query: CallQuery,
+    mayRead: MayRead,
+    signal: AbortSignal,
+  ): AsyncGenerator<InboxNews, void, void> {
+    return this.#inbox.watch(query, mayRead, signal);
+  }
+
   /** An attempt for a worker; see {@link WorkQueue.claim}. */
   claimWork(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
     return this.#work.claim(request, actor, signal);
@@ -230,6 +254,7 @@ export class Engine implements AsyncDisposable {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       this.#work.close();
+      this.#inbox.close();
       await this.#timers.stop();
       await this.#sessions.close();
       await this.#audit.close();

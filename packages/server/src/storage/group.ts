@@ -129,7 +129,7 @@ export function asFailure(cause: unknown): StorageError {
 
 /** What in a commit no storage can keep exactly, or undefined: text must be well-formed Unicode. */
 export function malformed(commit: Commit): StorageError | undefined {
-  const { session, expect, head, batch, rows, due } = commit;
+  const { session, expect, head, batch, rows, due, tags = [] } = commit;
   const good =
     session.isWellFormed() &&
     head.isWellFormed() &&
@@ -142,6 +142,12 @@ export function malformed(commit: Commit): StorageError | undefined {
     ) &&
     due.every(
       (row) => row.kind.isWellFormed() && row.id.isWellFormed() && row.group.isWellFormed(),
+    ) &&
+    tags.every(
+      (row) =>
+        row.kind.isWellFormed() &&
+        row.id.isWellFormed() &&
+        (row.tags ?? []).every((tag) => tag.isWellFormed()),
     );
   if (good) return undefined;
   return new StorageError(

@@ -31,6 +31,8 @@ export interface Storage extends AsyncDisposable {
   entries(session: string, after: Offset, maxBytes: number): Promise<readonly Batch[]>;
   /** Index rows that are due at `before` or earlier, soonest first; ties in no particular order. */
   due(query: DueQuery): Promise<readonly Due[]>;
+  /** Rows by what they are tagged with, over all sessions. */
+  find(query: FindQuery): Promise<FoundRows>;
   /** Sessions whose id is above `after`, ascending by code point (which is not JavaScript's string order). */
   sessions(query: {
     readonly after?: string;
@@ -67,6 +69,8 @@ export interface Commit {
   readonly batch?: Batch;
   readonly rows: readonly RowChange[];
   readonly due: readonly DueChange[];
+  /** Absent where nothing changes. */
+  readonly tags?: readonly TagChange[];
 }
 
 /** Entries of one commit: the JSON text of an array, with what a reader needs to find them. */
@@ -106,6 +110,47 @@ export interface DueQuery {
   readonly group?: string;
   readonly before: number;
   readonly limit: number;
+}
+
+/**
+ * What a row can be found by across sessions: takes the place of all tags that the row with this key had, and of its
+ * time. Null removes them; a row without tags is not found. Removing the row itself leaves them as they are.
+ */
+export interface TagChange {
+  readonly kind: string;
+  readonly id: string;
+  /** What found rows are ordered by. Unix milliseconds. */
+  readonly at: number;
+  readonly tags: readonly string[] | null;
+}
+
+/** Rows of a kind that have all of `tags`; without any, all of the kind that are tagged. */
+export interface FindQuery {
+  readonly kind: string;
+  /** The first is searched by, the others are looked at: the rarest comes first. */
+  readonly tags: readonly string[];
+  /** The `next` of an earlier answer to the same query. One that is none of ours finds nothing. */
+  readonly after?: string;
+  readonly newestFirst?: boolean;
+  readonly limit: number;
+}
+
+/** By their time; those of one time in an order that stays. */
+export interface FoundRows {
+  readonly rows: readonly FoundRow[];
+  /**
+   * Where to go on. Absent once there is nothing more; there may be one after fewer rows than were asked for, or none
+   * at all, for a search ends early rather than keep others waiting.
+   */
+  readonly next?: string;
+}
+
+export interface FoundRow {
+  readonly session: string;
+  readonly id: string;
+  readonly at: number;
+  /** The row itself. Rows that were tagged and do not exist are not found. */
+  readonly value: string;
 }
 
 /**

@@ -50,6 +50,7 @@ export function withHold(inner: Storage): Held {
     rows: (session) => inner.rows(session),
     entries: (session, after, maxBytes) => inner.entries(session, after, maxBytes),
     due: (query) => inner.due(query),
+    find: (query) => inner.find(query),
     sessions: (query) => inner.sessions(query),
     addAudit: (session, records) => inner.addAudit(session, records),
     audit: (session, query) => inner.audit(session, query),

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { memoryStorage } from "../../src/storage/memory.ts";
 import { openSqlite } from "../../src/storage/sqlite/open.ts";
-import type { AuditAddition, Commit, Storage } from "../../src/storage/storage.ts";
+import type { AuditAddition, Commit, FoundRow, Storage } from "../../src/storage/storage.ts";
 import { at, batch, dump, sorted } from "../suites/commits.ts";
 import { settle } from "../suites/settle.ts";
 import { sharedDirectory } from "./directory.ts";
@@ -20,6 +20,7 @@ interface Drawn {
   readonly count: number;
   readonly rows: Commit["rows"];
   readonly due: Commit["due"];
+  readonly tags: NonNullable<Commit["tags"]>;
   readonly audit: readonly AuditAddition[];
 }
 
@@ -44,6 +45,14 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
       ...key,
       at: fc.option(fc.integer({ min: 0, max: 20 })),
       group: fc.constantFrom(...groups),
+    }),
+    { maxLength: 3 },
+  ),
+  tags: fc.array(
+    fc.record({
+      ...key,
+      at: fc.integer({ min: 0, max: 3 }),
+      tags: fc.option(fc.uniqueArray(fc.constantFrom(...groups))),
     }),
     { maxLength: 3 },
   ),
@@ -116,7 +125,7 @@ async function headsOf(storage: Storage): Promise<Map<string, number>> {
 }
 
 function toChange(change: Drawn, believed: Map<string, number>): Change {
-  const { session, type, off, count, rows, due, audit } = change;
+  const { session, type, off, count, rows, due, tags, audit } = change;
   if (type === "audit") return { audited: session, audit };
   if (type === "delete") {
     believed.delete(session);
@@ -125,9 +134,9 @@ function toChange(change: Drawn, believed: Map<string, number>): Change {
   const head = Math.max(0, (believed.get(session) ?? 0) + off);
   if (type === "create") {
     believed.set(session, 0);
-    return { session, expect: null, head: at(0), rows, due };
+    return { session, expect: null, head: at(0), rows, due, tags };
   }
-  if (type === "rows") return { session, expect: at(head), head: at(head), rows, due };
+  if (type === "rows") return { session, expect: at(head), head: at(head), rows, due, tags };
   if (type === "malformed") {
     const bad = [...rows, { kind: "x", id: "\ud800", value: "" }];
     return { session, expect: at(head), head: at(head), rows: bad, due };
@@ -136,7 +145,7 @@ function toChange(change: Drawn, believed: Map<string, number>): Change {
   // A session's first batch cannot lie behind another: whether it can be written is then the same for both.
   const entries = type === "unwritable" ? batch(head - 1, head) : batch(head, next);
   believed.set(session, next);
-  return { session, expect: at(head), head: at(next), batch: entries, rows, due };
+  return { session, expect: at(head), head: at(next), batch: entries, rows, due, tags };
 }
 
 async function everything(storage: Storage) {
@@ -159,5 +168,26 @@ async function everything(storage: Storage) {
       return { due: sorted(due), times: some.map((one) => one.at) };
     }),
   );
-  return { listed, dumps, pages, found };
+  return { listed, dumps, pages, found, tagged: await allTagged(storage) };
+}
+
+/** What each tag finds, page by page, either way round; rows of one time in one order. */
+async function allTagged(storage: Storage) {
+  const queries = [[], ["g"], ["h", "g"]].flatMap((tags) =>
+    [true, false].map((newestFirst) => ({ kind: "x", tags, newestFirst, limit: 2 })),
+  );
+  return Promise.all(
+    queries.map(async (query) => {
+      const rows: FoundRow[] = [];
+      let page = await storage.find(query);
+      rows.push(...page.rows);
+      while (page.next !== undefined) {
+        page = await storage.find({ ...query, after: page.next });
+        rows.push(...page.rows);
+      }
+      const times = rows.map(({ at: time }) => time);
+      expect(times).toEqual(times.toSorted((a, b) => (query.newestFirst ? b - a : a - b)));
+      return rows.map((row) => JSON.stringify(row)).toSorted();
+    }),
+  );
 }

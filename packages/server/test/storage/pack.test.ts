@@ -11,11 +11,16 @@ const due = [
   { kind: "lease", id: "r", at: 0, group: "" },
   { kind: "work", id: "r", at: null, group: "a" },
 ];
+const tags = [
+  { kind: "call", id: "c", at: -1, tags: ["a", ""] },
+  { kind: "call", id: "d", at: 2, tags: [] },
+  { kind: "", id: "", at: 0, tags: null },
+];
 const changes: readonly Change[] = [
   { type: "append", commit: creation("append") },
   { type: "delete", session: "append" },
   { type: "append", commit: addition("s", 0, 3, { rows, due }) },
-  { type: "append", commit: rowsOnly("s", 3, { due }) },
+  { type: "append", commit: rowsOnly("s", 3, { due, tags }) },
   { type: "audit", session: "delete", records: [refused("append"), late("", "")] },
   { type: "audit", session: "s", records: [] },
   { type: "delete", session: "" },

@@ -8,6 +8,7 @@ import type {
   Row,
   RowChange,
   Storage,
+  TagChange,
 } from "../../src/storage/storage.ts";
 
 /** The offset of a log's `seq`-th entry. */
@@ -24,11 +25,12 @@ export function batch(after: number, last: number, json = `["${after}-${last}"]`
 export interface Changes {
   readonly rows?: readonly RowChange[];
   readonly due?: readonly DueChange[];
+  readonly tags?: readonly TagChange[];
 }
 
 /** The commit that creates a session with an empty log. */
-export function creation(session: string, { rows = [], due = [] }: Changes = {}): Commit {
-  return { session, expect: null, head: at(0), rows, due };
+export function creation(session: string, { rows = [], due = [], ...more }: Changes = {}): Commit {
+  return { session, expect: null, head: at(0), rows, due, ...more };
 }
 
 /** The commit that adds the entries after `after` up to `last`. */
@@ -36,14 +38,26 @@ export function addition(
   session: string,
   after: number,
   last = after + 1,
-  { rows = [], due = [] }: Changes = {},
+  { rows = [], due = [], ...more }: Changes = {},
 ): Commit {
-  return { session, expect: at(after), head: at(last), batch: batch(after, last), rows, due };
+  return {
+    session,
+    expect: at(after),
+    head: at(last),
+    batch: batch(after, last),
+    rows,
+    due,
+    ...more,
+  };
 }
 
 /** The commit that leaves the log alone. */
-export function rowsOnly(session: string, head: number, { rows = [], due = [] }: Changes): Commit {
-  return { session, expect: at(head), head: at(head), rows, due };
+export function rowsOnly(
+  session: string,
+  head: number,
+  { rows = [], due = [], ...more }: Changes,
+): Commit {
+  return { session, expect: at(head), head: at(head), rows, due, ...more };
 }
 
 /**

@@ -14,6 +14,7 @@ import {
 } from "./commits.ts";
 import { settle } from "./settle.ts";
 import { auditSuite } from "./storage-audit.ts";
+import { findSuite } from "./storage-find.ts";
 import { indexSuite } from "./storage-index.ts";
 
 /**
@@ -316,6 +317,7 @@ export function storageSuite(name: string, open: OpenStorage): void {
     });
 
     indexSuite(() => storage);
+    findSuite(() => storage);
 
     auditSuite(() => storage);
 

@@ -45,6 +45,10 @@ export function sqliteStorage(client: Client, now: () => number): Storage {
       check();
       return client.call({ type: "due", query });
     },
+    async find(query) {
+      check();
+      return client.call({ type: "find", query });
+    },
     async sessions({ after, limit }) {
       check();
       return client.call({ type: "sessions", after, limit });

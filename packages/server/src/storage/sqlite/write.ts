@@ -4,6 +4,7 @@ import type { Commit, StorageError } from "../storage.ts";
 import { malformedAudit } from "../audit.ts";
 import { createAuditWriter } from "./audit.ts";
 import { createPurge } from "./purge.ts";
+import { createTagWriter } from "./tags.ts";
 
 export interface Writer {
   /**
@@ -128,6 +129,7 @@ function createApply(database: DatabaseSync) {
   const dropDue = prepare("delete from due where session = ? and kind = ? and id = ?");
   const moveKnown = prepare("update session set head = ? where key = ? and head = ?");
   const addAudit = createAuditWriter(database);
+  const putTags = createTagWriter(database);
   const purge = createPurge(database);
   // Saves the search by id. A key that went with its session, or was never committed, matches no row, and never will.
   const keys = new Map<string, number>();
@@ -173,6 +175,7 @@ function createApply(database: DatabaseSync) {
       if (at === null) dropDue.run(key, kind, id);
       else putDue.run(key, kind, id, at, group);
     }
+    if (commit.tags) putTags(key, commit.tags);
     return done;
   }
 
