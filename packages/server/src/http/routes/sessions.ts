@@ -25,6 +25,7 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
 
   app.get("/v1/sessions", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
+    mayChangeSessions(identity);
     const query = { ...pageOf(c.req, MOST_SESSIONS), ...sessionQuery(c.req.query()) };
     const page = await engine.sessions(query, (session) => canRead(identity, session));
     return json(JSON.stringify(page));
