@@ -139,7 +139,7 @@ function createDialects(): (schema: Record<string, unknown>) => Dialect {
       const create = (options: Options) =>
         name === "07" ? new Ajv(options) : new Ajv2020(options);
       const meta = create(OPTIONS);
-      meta.validateSchema({});
+      void meta.validateSchema({});
       known.set(name, (dialect = { meta, create }));
     }
     return dialect;
