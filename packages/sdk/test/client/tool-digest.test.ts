@@ -4,6 +4,7 @@ import { provideTool, type Client } from "../../src/client/index.ts";
 import { loopback, type Loopback } from "../support/loopback.ts";
 import { clientOf, commandsSent, offer, TOOLS } from "../support/offer.ts";
 import { realServer } from "../support/real-server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 /** Two versions of one tool, as two releases of a page have them. */
 const OLD = { type: "object", properties: { city: { type: "string" } } };
@@ -68,7 +69,7 @@ describe("the schema that a page executes", () => {
       desk.user({ type: "tools.advertise", tools: [{ name: "where", parameters: NEW }] }),
     );
     offer(net, { c1: "where" });
-    await vi.waitFor(() => expect(errors).toEqual(["not_executor"]));
+    await waitFor(() => expect(errors).toEqual(["not_executor"]));
     expect(execute).not.toHaveBeenCalled();
     expect(net.desk.call("c1").status).toBe("open");
   });
@@ -95,7 +96,7 @@ describe("the schema that a page executes", () => {
       return undefined;
     };
     offer(net, { c1: "where" });
-    await vi.waitFor(() => expect(commandsSent(net, "call.release")).toHaveLength(1));
+    await waitFor(() => expect(commandsSent(net, "call.release")).toHaveLength(1));
     await session.reached(net.desk.state.head);
     expect(net.desk.call("c1").status).toBe("open");
     expect(execute).not.toHaveBeenCalled();
@@ -109,14 +110,14 @@ describe("the schema that a page executes", () => {
     if (!stale || !fresh) throw new Error("no sessions");
     const ran: string[] = [];
     provideTool(stale, { name: "where", parameters: OLD, execute: () => ran.push("old") });
-    await vi.waitFor(() => expect(stale.state.session.advertised).toHaveLength(1));
+    await waitFor(() => expect(stale.state.session.advertised).toHaveLength(1));
     const old = stale.state.session.advertised[0]?.tool.digest ?? "";
     provideTool(
       fresh,
       { name: "where", parameters: NEW, execute: () => ran.push("new") },
       { confirm: true },
     );
-    await vi.waitFor(() => expect(stale.state.session.advertised[0]?.version).toBe(2));
+    await waitFor(() => expect(stale.state.session.advertised[0]?.version).toBe(2));
     await stale.send("where am I?");
     const run = await server.agent([]).take();
     await run.append(
@@ -126,7 +127,7 @@ describe("the schema that a page executes", () => {
       { type: "round.close" },
     );
     await run.finish();
-    await vi.waitFor(() => expect(stale.state.calls.get("c1")?.status).toBe("open"));
+    await waitFor(() => expect(stale.state.calls.get("c1")?.status).toBe("open"));
     await expect(stale.claim("c1", { toolDigest: old })).rejects.toMatchObject({
       code: "not_executor",
       details: { toolDigest: stale.state.calls.get("c1")?.tool?.digest },
@@ -136,7 +137,7 @@ describe("the schema that a page executes", () => {
       parameters: NEW,
       execute: () => ran.push("new"),
     });
-    await vi.waitFor(() => expect(fresh.state.calls.get("c1")?.outcome).toBe("ok"));
+    await waitFor(() => expect(fresh.state.calls.get("c1")?.outcome).toBe("ok"));
     again.close();
     expect(ran).toEqual(["new"]);
   });
@@ -150,7 +151,7 @@ function open(net: Loopback) {
 
 /** Resolves once what is advertised has this property. */
 function advertised(net: Loopback, property: string | undefined): Promise<void> {
-  return vi.waitFor(() => {
+  return waitFor(() => {
     const { parameters } = net.desk.state.session.advertised[0]?.tool ?? {};
     expect(net.desk.state.session.advertised).toHaveLength(1);
     expect(Object.keys((parameters?.["properties"] as object | undefined) ?? {})).toEqual(
@@ -160,5 +161,5 @@ function advertised(net: Loopback, property: string | undefined): Promise<void> 
 }
 
 function settled(net: Loopback, callId: string): Promise<void> {
-  return vi.waitFor(() => expect(net.desk.call(callId).status).toBe("settled"), { interval: 2 });
+  return waitFor(() => expect(net.desk.call(callId).status).toBe("settled"));
 }

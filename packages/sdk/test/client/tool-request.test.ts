@@ -7,6 +7,7 @@ import {
 } from "../../src/client/index.ts";
 import { loopback, type Loopback } from "../support/loopback.ts";
 import { clientOf, commandsSent, offer, TOOLS } from "../support/offer.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const clients: Client[] = [];
 
@@ -31,7 +32,7 @@ describe("a tool that asks a person first", () => {
     for (const { shows } of pages) await shows(["c1", "waiting"]);
     expect(commandsSent(net, "call.claim")).toEqual([]);
     const runs = pages.flatMap(({ provision }) => provision.requests().map((it) => it.run()));
-    await vi.waitFor(() => expect(ran).toHaveLength(1));
+    await waitFor(() => expect(ran).toHaveLength(1));
     const at = ran[0] === "ana" ? 0 : 1;
     await pages[at]?.shows(["c1", "here"]);
     await pages[1 - at]?.shows(["c1", "elsewhere"]);
@@ -95,7 +96,7 @@ describe("a tool that asks a person first", () => {
     offer(net, { c1: "location" });
     await shows(["c1", "waiting"]);
     const run = provision.requests()[0]?.run();
-    await vi.waitFor(() => expect(signal).toBeDefined());
+    await waitFor(() => expect(signal).toBeDefined());
     await end(provision.requests()[0]);
     await run;
     expect(signal?.aborted).toBe(true);
@@ -174,13 +175,13 @@ describe("a tool that runs by itself", () => {
       { confirm: false },
     );
     offer(net, { c1: "location" });
-    await vi.waitFor(() => expect(net.desk.call("c1").status).toBe("settled"));
+    await waitFor(() => expect(net.desk.call("c1").status).toBe("settled"));
     expect(net.desk.call("c1")).toMatchObject({
       outcome: "error",
       reason: "declined",
       answer: { answer: { type: "text", text: "Rather not." } },
     });
-    await vi.waitFor(() => expect(commandsSent(net, "call.answer")).toHaveLength(1));
+    await waitFor(() => expect(commandsSent(net, "call.answer")).toHaveLength(1));
     expect(commandsSent(net, "call.answer")[0]).toHaveProperty("claimId");
     expect(errors).toEqual([]);
   });
@@ -217,7 +218,7 @@ describe("a tool that runs by itself", () => {
       { confirm: false },
     );
     offer(net, { c1: "location" });
-    await vi.waitFor(() => expect(net.desk.call("c1").status).toBe("settled"));
+    await waitFor(() => expect(net.desk.call("c1").status).toBe("settled"));
     expect(keys).toEqual(["s1/c1"]);
   });
 });
@@ -245,7 +246,7 @@ function page(
     errors,
     /** Resolves once exactly this is listed. */
     shows: (...wanted: (readonly [callId: string, status: string])[]) =>
-      vi.waitFor(() => expect(listed()).toEqual(wanted)),
+      waitFor(() => expect(listed()).toEqual(wanted)),
   };
 
   function listed() {
