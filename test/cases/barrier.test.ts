@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Event } from "@holdfast/protocol";
 import { memoryStorage } from "holdfast";
 import { ManualClock } from "../../packages/server/test/support/clock.ts";
 import { historyOf, resultsOf } from "./history.ts";
@@ -83,8 +84,22 @@ test("C22, C25: parallel results that come at once are each kept, and continue t
   );
   for (const { status } of await Promise.all(answers)) expect(status).toBe("applied");
   expect(await loggedSince(house, offset, "run.")).toEqual(["run.queued"]);
-  const { calls } = await house.state();
-  for (const id of ids) expect(calls.get(id)?.answer?.answer).toEqual({ type: "json", value: id });
+  const logged = await house.ana.entries(house.session);
+  const answered = logged.flatMap(({ offset: at, event }) => (at > offset ? [event] : []));
+  expect(
+    answered
+      .filter(({ type }) => type !== "run.queued")
+      .map(callAnswered)
+      .toSorted(),
+  ).toEqual(ids);
+  const kept = async () => {
+    const { calls } = await house.state();
+    return ids.map((id) => calls.get(id)?.answer?.answer);
+  };
+  const own = ids.map((id) => ({ type: "json", value: id }));
+  expect(await kept()).toEqual(own);
+  await house.restart(); // what is stored is each call's own, too
+  expect(await kept()).toEqual(own);
   const next = await house.attempt();
   expect(resultsOf(await historyOf(house, next.work.runId))).toEqual(ids);
 });
@@ -130,6 +145,11 @@ test("C24: a batch waits for its question without limit; a tool's own deadline i
   await house.ana.command(house.session, answerTo("c1", "yes"));
   expect((await house.state()).runs.get(attempt.work.runId)?.status).toBe("queued");
 });
+
+/** The call that an event answers, and nothing but answers it. */
+function callAnswered(event: Event): string {
+  return event.type === "call.answered" ? event.callId : event.type;
+}
 
 function budget(house: House, limits: { rounds: number; repeats: number }) {
   return house.ana.command(house.session, { type: "policy.set", policy: { budget: limits } });

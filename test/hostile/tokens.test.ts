@@ -116,6 +116,7 @@ test("a token does what it is for, in its own session, and nothing else", async 
     ["an attempt cancels its run", attempt, { type: "run.cancel", runId }, "forbidden"],
     ["an attempt cancels a call", attempt, { type: "call.cancel", callId: "ours" }, "forbidden"],
     ["an attempt sets the policy", attempt, { type: "policy.set", policy: {} }, "forbidden"],
+    ["an agent sets the policy", agent, { type: "policy.set", policy: {} }, "forbidden"],
     ["an attempt advertises", attempt, { type: "tools.advertise", tools: [] }, "forbidden"],
     [
       "an attempt answers for a client",

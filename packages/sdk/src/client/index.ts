@@ -24,4 +24,5 @@ export type {
   Transport,
   TransportOptions,
 } from "../wire/index.ts";
+export type { ToolRequest } from "./tool-request.ts";
 export type { StandardSchema, ToolSchema } from "./tool-schema.ts";

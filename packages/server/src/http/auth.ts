@@ -138,6 +138,10 @@ export function mayCommand(identity: Identity, session: string, command: Command
     case "call.decide":
       if (principal.startsWith("agent:")) throw forbidden("An agent does not decide on calls.");
       return;
+    case "policy.set":
+      // Its rules are for agents: none of them lifts its own.
+      if (principal.startsWith("agent:")) throw forbidden("An agent does not set a policy.");
+      return;
     default:
       if (attempt) throw forbidden(`An attempt's token is not for ${command.type}.`);
   }
