@@ -103,9 +103,7 @@ async function lead(
     let refusal: Pick<Rejection, "code"> | undefined;
     if (last) refusal = await mirror.repeat(last);
     const isRefused = cell.expected.startsWith("! ");
-    // An item that went past a budget is refused, and ends its run.
-    const isBreach = cell.expected.endsWith("budget_exceeded") && refusal !== undefined;
-    if (!isBreach) expect(refusal?.code).toBe(isRefused ? cell.expected.slice(2) : undefined);
+    expect(refusal?.code).toBe(isRefused ? cell.expected.slice(2) : undefined);
     const state = await mirror.state();
     const entries = await mirror.entries();
     expect(entries.map(({ event }) => event.type)).toEqual(

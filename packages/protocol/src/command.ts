@@ -170,6 +170,8 @@ export interface Verdict {
   readonly repeated?: boolean;
   /** Items of an append that were refused; the rest of it stands. */
   readonly skipped?: readonly { readonly index: number; readonly error: Rejection }[];
+  /** The batch went past a budget and so ended its run, in this error. Items after that one are skipped, `run_ended`. */
+  readonly ended?: RunFailure;
   /** What the command made: the run of a message, the claim of a call. */
   readonly runId?: string;
   readonly claimId?: string;

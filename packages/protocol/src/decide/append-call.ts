@@ -21,7 +21,7 @@ import { isRoundOpen, releaseClaim } from "./release.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { needsDecision } from "./rules.ts";
-import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+import { APPLIED, record, refuse, type Made, type Ruling } from "./ruling.ts";
 
 type Item<T extends AgentItem["type"]> = Extract<AgentItem, { type: T }>;
 
@@ -94,30 +94,26 @@ export function endArguments(
     );
   }
   record(draft, env, toolCallId === item.toolCallId ? item : { ...item, toolCallId }, scope);
-  if (move === "end") endCall(draft, env, run, call.id, scope);
-  return APPLIED;
+  return move === "end" ? endCall(draft, env, run, call.id, scope) : APPLIED;
 }
 
-function endCall(draft: Draft, env: Env, run: Run, callId: string, scope: Scope): void {
+function endCall(draft: Draft, env: Env, run: Run, callId: string, scope: Scope): Made {
   const call = draft.state.calls.get(callId);
-  if (!call) return;
+  if (!call) return APPLIED;
   const replayed = replayOf(draft.state, call);
-  if (replayed)
-    return record(draft, env, { type: "call.replayed", callId, of: replayed.id }, scope);
+  if (replayed) {
+    record(draft, env, { type: "call.replayed", callId, of: replayed.id }, scope);
+    return APPLIED;
+  }
   if (run.toolsComplete && !call.tool && call.executor !== "provider") {
     const message = `There is no tool called ${call.name}.`;
-    return settleCall(
-      draft,
-      env,
-      call,
-      { outcome: "error", reason: "unknown_tool", message },
-      scope,
-    );
+    settleCall(draft, env, call, { outcome: "error", reason: "unknown_tool", message }, scope);
+    return APPLIED;
   }
   if (repeatsTooOften(draft, call)) {
     const { repeats } = draft.state.session.policy.budget;
-    breach(draft, env, run, `more than ${repeats} calls of ${call.name} with the same arguments`);
-    return;
+    const what = `more than ${repeats} calls of ${call.name} with the same arguments`;
+    return breach(draft, env, run, what);
   }
   const invalid = refusedArguments(call, env);
   if (invalid) record(draft, env, { type: "call.invalid", callId, error: invalid }, scope);
@@ -130,6 +126,7 @@ function endCall(draft: Draft, env: Env, run: Run, callId: string, scope: Scope)
       scope,
     );
   }
+  return APPLIED;
 }
 
 /** What a client's tool is not to be given. An agent's framework checks its own tools; the server sees that they are JSON. */

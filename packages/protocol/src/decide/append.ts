@@ -16,7 +16,7 @@ import type { Env } from "./env.ts";
 import { fence, runEnded } from "./fence.ts";
 import { closeRound, openRound, openRoundOf, supersedeRound } from "./round.ts";
 import { refuseWithdraw } from "./withdraw.ts";
-import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+import { APPLIED, record, refuse, type Made, type Ruling } from "./ruling.ts";
 import { callsOf } from "../state.ts";
 
 type Skipped = NonNullable<Verdict["skipped"]>[number];
@@ -35,12 +35,15 @@ export function append(draft: Draft, command: RunAppend, env: Env): Ruling {
   const actor = step ? { ...env, step } : env;
   const scope = { runId, attempt, ...step };
   let skipped: Skipped[] | undefined;
+  let ended: Made["ended"];
   for (let index = 0; index < items.length; index++) {
     const item = items[index];
-    const error = item && appendItem(draft, actor, item, scope).error;
-    if (error) (skipped ??= []).push({ index, error });
+    const ruling = item && appendItem(draft, actor, item, scope);
+    if (ruling?.error) (skipped ??= []).push({ index, error: ruling.error });
+    else if (ruling?.ended) ended = ruling.ended;
   }
-  return skipped ? { skipped } : APPLIED;
+  if (!skipped && !ended) return APPLIED;
+  return { ...(skipped && { skipped }), ...(ended && { ended }) };
 }
 
 function appendItem(

@@ -5,18 +5,22 @@ import { callsOf } from "../state.ts";
 import type { Draft } from "./draft.ts";
 import { endRun } from "./end.ts";
 import type { Env } from "./env.ts";
-import { refuse, type Ruling } from "./ruling.ts";
+import type { Made } from "./ruling.ts";
 
-/** Ends a run that went past its budget, and says so. */
-export function breach(draft: Draft, env: Env, run: Run, what: string): Ruling {
+/**
+ * Ends a run that went past its budget. The item that went past is taken, and its doing is the end: a refusal would
+ * have to leave everything as it was (SPEC 5.9.2).
+ */
+export function breach(draft: Draft, env: Env, run: Run, what: string): Made {
   const message = `The run was ended: it would have made ${what}, its session's budget.`;
+  const error = { code: "budget_exceeded", message };
   endRun(draft, env, run, {
     outcome: "error",
-    reason: "budget_exceeded",
-    error: { code: "budget_exceeded", message },
+    reason: error.code,
+    error,
     calls: { outcome: "abandoned", reason: "run_failed" },
   });
-  return refuse("budget_exceeded", message, { runId: run.id });
+  return { ended: error };
 }
 
 /** Whether a complete call repeats one tool with the same arguments more often than the run may. */

@@ -114,6 +114,8 @@ function judge(expected: string, scene: RunScene, before: Run, entries: number, 
       return expect(since.filter((entry) => entry.event.type === "run.queued")).toHaveLength(1);
     default: {
       const [phase, reason] = expected.split(", ");
+      // Whoever went past a budget is told; nobody else ends a run by an item.
+      expect(it.ended?.code).toBe(reason === "budget_exceeded" ? reason : undefined);
       if (!phase?.startsWith("ended")) return expect(phaseOf(run)).toBe(phase);
       expect(run).toMatchObject({ status: "ended", outcome: phase.slice(6), behind: [] });
       expect(run.reason).toBe(reason);

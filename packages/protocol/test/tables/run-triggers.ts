@@ -1,4 +1,4 @@
-import type { Rejection, Verdict } from "@holdfast/protocol";
+import type { Rejection, RunFailure, Verdict } from "@holdfast/protocol";
 import { applied, proposal } from "../support/desk.ts";
 import { answer, closeRound, propose, send, steer, type RunScene } from "./run-scene.ts";
 
@@ -6,6 +6,8 @@ import { answer, closeRound, propose, send, steer, type RunScene } from "./run-s
 export interface Happened {
   readonly error?: Rejection | undefined;
   readonly runId?: string;
+  /** The error that the command ended its run in. */
+  readonly ended?: RunFailure;
 }
 
 type Act = (scene: RunScene) => Happened | undefined;
@@ -88,12 +90,17 @@ function roundsLeft({ desk, runId }: RunScene): number {
 function openRound({ desk, runId, has }: RunScene): Happened {
   const agent = desk.agent(runId);
   if (has("in a step")) applied(agent.startStep("s"));
-  const verdict = (has("in a step") ? agent.step("s") : agent).append({ type: "round.open" });
-  return desk.run(runId).status === "ended" && verdict.skipped ? {} : verdict;
+  return told((has("in a step") ? agent.step("s") : agent).append({ type: "round.open" }));
+}
+
+/** A batch of which all must be taken, or nothing. */
+function told(verdict: Verdict): Happened {
+  const error = verdict.error ?? verdict.skipped?.[0]?.error;
+  return { ...verdict, ...(error && { error }) };
 }
 
 /** Two calls of the same arguments are the run's budget; the third is one too many. */
-function repeatOnce(scene: RunScene): Verdict {
+function repeatOnce(scene: RunScene): Happened {
   const { desk, runId, has } = scene;
   const agent = desk.agent(runId);
   const args = '{"a":1,"b":[2]}';
@@ -104,7 +111,7 @@ function repeatOnce(scene: RunScene): Verdict {
     applied(agent.append(...proposal("r2", "job", args)));
   }
   const last = has("other spacing") ? '{ "b": [2], "a": 1 }' : has("other arguments") ? "{}" : args;
-  return agent.append(...proposal("r3", has("other tool") ? "page" : "job", last));
+  return told(agent.append(...proposal("r3", has("other tool") ? "page" : "job", last)));
 }
 
 function fenced(scene: RunScene, what: Parameters<typeof send>[1]): Verdict {

@@ -41,8 +41,8 @@ export interface Run<
   /** The session, live: it changes in place as entries come, the agent's own included. */
   readonly state: SessionState;
   /**
-   * Aborted once nothing the agent does for this run counts any more: the run was cancelled or ended (`run_ended`),
-   * the attempt was given to another process (`attempt_fenced`), the worker stops or the attempt has been concluded
+   * Aborted once nothing the agent does for this run counts any more: the run was cancelled or ended (`run_ended`), or
+   * went past its session's budget (`budget_exceeded`), the attempt was given to another process (`attempt_fenced`), the worker stops or the attempt has been concluded
    * (`closed`). The reason is a {@link HoldfastError}.
    */
   readonly signal: AbortSignal;
