@@ -22,14 +22,12 @@ interface Cell {
 
 const skipped: string[] = [];
 /**
- * Without a form on the wire, and shown at the desk alone: a token of attempt 0, a wake id that a worker names before it
- * has the run, and a timer of what nobody holds any more.
+ * Without a form on the wire, and shown at the desk alone: a token of attempt 0, and a timer of what nobody holds any more.
  */
 const NO_WIRE_FORM = [
   "claim expires, claimed (agent, implicit): =",
   "claim expires, claimed (client, older claim): =",
   "lease expires, active (older attempt): =",
-  "start, queued (wrong wake): ! run_held",
   ...[
     "append",
     "fail",

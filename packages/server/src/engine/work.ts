@@ -1,5 +1,7 @@
 import {
   decideTimer,
+  HoldfastError,
+  reject,
   startRun,
   type Actor,
   type Draft,
@@ -18,7 +20,7 @@ export interface WorkClaim {
   readonly worker: string;
   /** Names the process under the worker's name. Attempts that another process holds are taken over. */
   readonly instance?: string;
-  /** Asks for the attempt that was started with it again, and takes nothing over. */
+  /** Asks for the attempt that was started with it, again, and for no other; takes nothing over, waits for nothing. */
   readonly wakeId?: string;
   readonly waitMs?: number;
   readonly claims?: boolean;
@@ -77,10 +79,12 @@ export class WorkQueue {
    *
    * Without a wake id, the worker's own attempts that no process of this `instance` holds are ended as lost first
    * (all of them where no instance is named), so that a restarted worker has its runs back at once.
+   *
+   * @throws HoldfastError `run_held` for a wake id under which this worker has no attempt
    */
   async claim(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
     const again = await this.#ownAttempts(request, actor);
-    if (again) return again;
+    if (request.wakeId !== undefined) return again ?? refuseWake(request, request.wakeId);
     const place = this.#waiters.join(request.agent, request.waitMs ?? 0, signal);
     try {
       for (;;) {
@@ -222,6 +226,12 @@ export class WorkQueue {
       return { session, runId, attempt, wakeId, offset: draft.state.head };
     });
   }
+}
+
+/** A wake id is used once: what was not begun under it by this worker is another's, over, or not begun. */
+function refuseWake({ worker }: WorkClaim, wakeId: string): never {
+  const message = `Worker ${worker} has no attempt under wake-up ${wakeId}: claim work without naming one.`;
+  throw new HoldfastError(reject("run_held", message, { wakeId }));
 }
 
 function keyOf(session: string, runId: string): string {
