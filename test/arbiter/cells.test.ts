@@ -33,6 +33,7 @@ const NO_WIRE_FORM = [
     "fail",
     "finish",
     "heartbeat",
+    "hold",
     "one repeat too many",
     "one round too many",
     "release",

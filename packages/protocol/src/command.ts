@@ -104,8 +104,8 @@ export interface RunHeartbeat {
   readonly runId: string;
   readonly attempt: number;
   /**
-   * Unix milliseconds up to which the attempt is held though nothing is heard of it, by no process or several; the
-   * server bounds it, and outlives restarts with it. Never shortens what was given.
+   * Unix milliseconds up to which the attempt, with the calls it executes now, is held though nothing is heard of it, by
+   * no process or several; the server bounds it, and outlives restarts with it. Never shortens what was given.
    */
   readonly until?: number;
 }

@@ -88,6 +88,7 @@ export type RunEvent =
   | { type: "attempt.finished" }
   | { type: "attempt.lost"; reason: string }
   | { type: "attempt.released" }
+  | { type: "attempt.held"; until: number }
   | { type: "round.opened"; round: number }
   | { type: "round.closed"; round: number }
   | { type: "round.superseded"; round: number; reason: string }

@@ -28,6 +28,8 @@ export interface Run {
   readonly worker?: string;
   /** The wake id its current attempt was started with. */
   readonly startedBy?: string;
+  /** Up to when its attempt is held, with the calls it executes, though nothing is heard of it. Unix milliseconds. */
+  readonly heldUntil?: number;
   /** False for an attempt that never claims: its calls count as claimed from END until it ends. */
   readonly claims: boolean;
   /** What the attempt declared, frozen at its start. */

@@ -18,7 +18,13 @@ import { settleSteers } from "./steer.ts";
 
 type RunCommand<T extends string> = Extract<CommandBody, { type: T }>;
 
-/** An attempt's word that it is at work. Its lease is the engine's to extend; nothing is recorded. */
+/** The longest that nothing may be heard of an attempt, in milliseconds: 24 hours. */
+const LONGEST_HOLD_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * An attempt's word that it is at work. Its lease is the engine's to extend, and nothing is recorded; a time up to which
+ * it is held without a word is, since that is for everybody to see.
+ */
 export function heartbeat(draft: Draft, command: RunCommand<"run.heartbeat">, env: Env): Ruling {
   const run = draft.state.runs.get(command.runId);
   if (!run) return unknownRun(command.runId);
@@ -28,7 +34,14 @@ export function heartbeat(draft: Draft, command: RunCommand<"run.heartbeat">, en
       `Only the token of attempt ${command.attempt} of run ${run.id} renews it.`,
     );
   }
-  return refuseAttempt(run, command.attempt, "heartbeat") ?? APPLIED;
+  const refused = refuseAttempt(run, command.attempt, "heartbeat");
+  if (refused || command.until === undefined) return refused ?? APPLIED;
+  const until = Math.min(command.until, env.now + LONGEST_HOLD_MS);
+  const before = Math.max(run.heldUntil ?? 0, env.now);
+  if (until <= before) return { heldUntil: before };
+  const scope = { runId: run.id, attempt: run.attempt };
+  record(draft, env, { type: "attempt.held", until }, scope);
+  return { heldUntil: until };
 }
 
 /** The agent is done for now; the server decides what that means (SPEC 5.3). */

@@ -37,6 +37,10 @@ export function runMoves(desk: Desk, run: Run, moves: Moves): void {
       { pair: pair(`append${age}`), act: () => agent.append({ type: "round.open" }) },
       { pair: pair(`step.start${age}`), act: () => agent.startStep("a") },
       { pair: pair(`heartbeat${age}`), act: () => agent.command(heartbeat) },
+      {
+        pair: pair(`hold${age}`),
+        act: () => agent.command({ ...heartbeat, until: desk.now() + 100 }),
+      },
       { pair: pair(`finish${age}`), act: () => agent.finish() },
       { pair: pair(`hole${age}`), act: () => agent.command(append(agent.fence(), 3)) },
       { pair: pair(`lease${age}`), act: lose },

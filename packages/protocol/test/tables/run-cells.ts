@@ -5,6 +5,7 @@
  *
  * - `=` applied, and the run is as it was · `applied` fenced and taken, the run goes on
  * - `held`, `queued`, … its new phase · `queued again` under a new wake id · `ended complete` so · `agent_lost` the reason
+ * - `held up to then`, `held for a day` as it was, with a time up to which nobody need hear of it
  * - `news` as it was, with something the agent has not seen
  * - `new run waits`, `new run starts` what becomes of a message's own run, this one going on as it was
  * - `steered` the message is the run's to read, and makes no run · `read`, `not read` by the round
@@ -45,6 +46,21 @@ export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
     held: { "": "! attempt_fenced" },
     queued: { "": "! attempt_fenced", lost: "! attempt_fenced" },
     active: { "": "=", "older attempt": "! attempt_fenced", person: "! forbidden" },
+    suspended: { "": "! attempt_fenced" },
+    ended: { "": "! run_ended" },
+  },
+  hold: {
+    held: { "": "! attempt_fenced" },
+    queued: { "": "! attempt_fenced", lost: "! attempt_fenced" },
+    active: {
+      "": "held up to then",
+      "for ever": "held for a day",
+      "up to now": "=",
+      "held for longer": "=",
+      "held for less": "held up to then",
+      "older attempt": "! attempt_fenced",
+      person: "! forbidden",
+    },
     suspended: { "": "! attempt_fenced" },
     ended: { "": "! run_ended" },
   },

@@ -10,6 +10,8 @@ export interface Happened {
   readonly ended?: RunFailure;
 }
 
+const HOUR = 3_600_000;
+
 type Act = (scene: RunScene) => Happened | undefined;
 
 /** What happens to the run, by the names of the rows. */
@@ -24,6 +26,17 @@ export const RUN_TRIGGERS: Readonly<Record<string, Act>> = {
     const attempt = has("older attempt") ? 1 : desk.run(runId).attempt;
     const actor = has("person") ? desk.env("user:ana") : desk.env("agent:demo", { runId, attempt });
     return desk.command({ type: "run.heartbeat", runId, attempt }, actor);
+  },
+  hold({ desk, runId, has }) {
+    const attempt = has("older attempt") ? 1 : desk.run(runId).attempt;
+    const actor = has("person") ? desk.env("user:ana") : desk.env("agent:demo", { runId, attempt });
+    const hold = (hours: number) => {
+      const until = desk.now() + hours * HOUR;
+      return desk.command({ type: "run.heartbeat", runId, attempt, until }, actor);
+    };
+    if (has("held for longer")) applied(hold(20));
+    if (has("held for less")) applied(hold(5));
+    return hold(has("for ever") ? 1_000 : has("up to now") ? 0 : 10);
   },
   finish(scene) {
     prepare(scene);

@@ -92,7 +92,7 @@ export interface Run<
   /**
    * Lets go of the attempt, and has the server hold it up to a time (Unix milliseconds or a date; a day at most): what
    * is to go on with it, in whatever process, attaches with its token (see `attachRun`). If nobody did anything by then,
-   * the attempt is lost. Calls that this process executes are not held. `signal` is aborted (`closed`), and that the
+   * the attempt is lost. The calls that it executes are held likewise: who attaches answers them. `signal` is aborted (`closed`), and that the
    * handler returns then says nothing.
    *
    * @returns up to when it is held

@@ -119,8 +119,7 @@ export class WorkQueue {
       before: Number.MAX_SAFE_INTEGER,
       limit: 1000,
     });
-    for (const row of held) {
-      const { session, id } = row;
+    for (const { session, id } of held) {
       const work = await this.#context.act(session, actor, (draft, env, on) => {
         const run = draft.state.runs.get(id);
         if (run?.status !== "active" || run.worker !== worker) return undefined;
@@ -131,7 +130,7 @@ export class WorkQueue {
           return { session, runId: id, attempt, wakeId, offset: draft.state.head };
         }
         // One that is held without a process is nobody's to take over.
-        if (on.due.isHeld(row, env.now)) return undefined;
+        if ((run.heldUntil ?? 0) > env.now) return undefined;
         if (!this.#isOurs(request, session, id, attempt)) {
           decideTimer(
             draft,
