@@ -22,12 +22,16 @@ interface Cell {
 
 const skipped: string[] = [];
 /**
- * Without a form on the wire, and shown at the desk alone: a token of attempt 0, and a timer of what nobody holds any more.
+ * Without a form on the wire, and shown at the desk alone: a token of attempt 0, a worker that is gone
+ * at the grant, and a timer of what nobody holds any more.
  */
 const NO_WIRE_FORM = [
   "claim expires, claimed (agent, implicit): =",
   "claim expires, claimed (client, older claim): =",
   "lease expires, active (older attempt): =",
+  ...cellsOf<Phase>(RUN_CELLS)
+    .filter(({ trigger }) => trigger === "its worker was gone at the grant")
+    .map(({ trigger, at, words, expected }) => `${trigger}, ${at} (${words}): ${expected}`),
   ...[
     "append",
     "fail",

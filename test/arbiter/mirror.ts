@@ -117,6 +117,7 @@ export async function openMirror(desk: Desk) {
   }
 
   async function fire({ timer }: Extract<Act, { type: "timer" }>): Promise<undefined> {
+    if (timer.type === "left") throw new NoWireForm("It takes a cut in the middle of a grant.");
     const { runs, calls } = await mirror.state();
     const id = timer.type === "lease" ? (ids.get(timer.runId) ?? "") : timer.callId;
     const call = calls.find((it) => it.id === id);

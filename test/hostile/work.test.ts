@@ -57,9 +57,12 @@ test.each(["before", "after"] as const)(
     held.release();
     expect(await next).toMatchObject({ runId, attempt: 2 });
     const entries = await house.ana.entries(house.session);
-    expect(entries.filter(({ event }) => event.type === "attempt.lost")).toMatchObject([
+    expect(entries.filter(({ event }) => event.type === "attempt.released")).toMatchObject([
       { attempt: 1, event: { reason: "worker_left" } },
     ]);
+    // Nobody ever had it, so that it wears out nothing.
+    const { runs } = (await house.ana.state(house.session)).state;
+    expect(runs[0]).toMatchObject({ losses: 0, attempt: 2 });
   },
 );
 

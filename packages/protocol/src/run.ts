@@ -40,6 +40,8 @@ export interface Run {
   readonly toolsComplete: boolean;
   /** Attempts lost in a row. */
   readonly losses: number;
+  /** Attempts handed back in a row without a round; absent for none. */
+  readonly releases?: number;
   /** Something happened that the agent has not seen (SPEC 5.3). */
   readonly news: boolean;
   /** The number of its latest round; 0 before the first. */

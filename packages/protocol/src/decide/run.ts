@@ -9,7 +9,7 @@ import type { Draft } from "./draft.ts";
 import { endSteps } from "./end-steps.ts";
 import { closeItems, endRun } from "./end.ts";
 import type { Env } from "./env.ts";
-import { handOver } from "./hand-over.ts";
+import { releaseAttempt } from "./hand-over.ts";
 import { fence, refuseAttempt, unknownRun } from "./fence.ts";
 import { next } from "./next.ts";
 import { closeRound } from "./round.ts";
@@ -85,15 +85,14 @@ function finishCall(draft: Draft, env: Env, run: Run, call: Call, scope: Scope):
   );
 }
 
-/** The agent's process cannot go on, and says so in time: the run goes to another, and nothing counts as lost. */
+/** The agent's process cannot go on, and says so in time: the run goes to another. */
 export function releaseRun(draft: Draft, command: RunCommand<"run.release">, env: Env): Ruling {
   const fenced = fence(draft.state, command, "release", env);
   if (!("run" in fenced)) return fenced;
   const { run } = fenced;
   const { runId, attempt, producer, seq } = command;
   draft.note({ runId, attempt, producer, seq });
-  record(draft, env, { type: "attempt.released" }, { runId, attempt });
-  handOver(draft, env, run, "released");
+  releaseAttempt(draft, env, run);
   return APPLIED;
 }
 

@@ -71,9 +71,9 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
     case "attempt.held":
       return put({ ...run, heldUntil: event.until });
     case "attempt.finished":
-      return put({ ...omit(run, "heldUntil"), losses: 0 });
+      return put({ ...omit(omit(run, "heldUntil"), "releases"), losses: 0 });
     case "attempt.released":
-      return put(omit(run, "heldUntil"));
+      return put({ ...omit(run, "heldUntil"), releases: (run.releases ?? 0) + 1 });
     case "attempt.lost":
       return put({ ...omit(run, "heldUntil"), losses: run.losses + 1 });
     case "round.opened":
@@ -91,7 +91,7 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         changes,
       );
       return put({
-        ...readBy(run, entry.offset, entry.stepId),
+        ...readBy(omit(run, "releases"), entry.offset, entry.stepId),
         round: event.round,
         openRounds: [...run.openRounds, event.round],
         news: false,

@@ -42,6 +42,7 @@ export function runMoves(desk: Desk, run: Run, moves: Moves): void {
         act: () => agent.command({ ...heartbeat, until: desk.now() + 100 }),
       },
       { pair: pair(`finish${age}`), act: () => agent.finish() },
+      { pair: pair(`release${age}`), act: () => agent.command(release(agent.fence())) },
       { pair: pair(`hole${age}`), act: () => agent.command(append(agent.fence(), 3)) },
       { pair: pair(`lease${age}`), act: lose },
     );
@@ -53,6 +54,10 @@ export function runMoves(desk: Desk, run: Run, moves: Moves): void {
   if (run.status !== "active") return;
   activeMoves(desk, run, moves);
   stepMoves(desk, run, moves);
+}
+
+function release(fence: ReturnType<ReturnType<Desk["agent"]>["fence"]>): CommandBody {
+  return { type: "run.release", ...fence };
 }
 
 function append(fence: ReturnType<ReturnType<Desk["agent"]>["fence"]>, ahead: number): CommandBody {

@@ -59,6 +59,11 @@ export const RUN_TRIGGERS: Readonly<Record<string, Act>> = {
     desk.timer({ type: "lease", runId, attempt });
     return undefined;
   },
+  "its worker was gone at the grant"({ desk, runId, has }) {
+    const attempt = has("older attempt") ? 1 : desk.run(runId).attempt;
+    desk.timer({ type: "left", runId, attempt });
+    return undefined;
+  },
   "last call answered"(scene) {
     const { desk, runId, claimId } = scene;
     if (claimId === undefined) return answer(scene, "page-call");

@@ -100,6 +100,7 @@ export interface Run<
   detach(until: number | Date): Promise<Date>;
   /**
    * Hands the attempt back: another attempt goes on, at once, and no loss is counted. `signal` is aborted (`closed`).
+   * A run that is handed back more than 20 times in a row without a round ends in `released_too_often`.
    * Sent by itself when the worker stops before the handler has ended.
    */
   release(): Promise<void>;

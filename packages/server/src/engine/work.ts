@@ -196,7 +196,7 @@ export class WorkQueue {
   async #giveBack({ session, runId, attempt }: Work, actor: Actor): Promise<void> {
     try {
       await this.#context.act(session, actor, (draft, env) =>
-        decideTimer(draft, { type: "lease", runId, attempt, reason: "worker_left" }, env),
+        decideTimer(draft, { type: "left", runId, attempt }, env),
       );
     } catch (error) {
       this.#context.log(`Run ${runId} of session ${session} could not be given back`, error);
