@@ -6,6 +6,7 @@ import {
   askForCall,
   endArguments,
   invalidateCall,
+  isOfStep,
   replaceArguments,
   startCall,
 } from "./append-call.ts";
@@ -63,11 +64,10 @@ function appendItem(
     case "TEXT_MESSAGE_END":
     case "REASONING_MESSAGE_END": {
       const open = draft.state.items.get(item.messageId);
-      if (open?.kind !== kindOf(item) || open.status !== "open" || open.runId !== run.id) {
-        return refuse(
-          "sequence_violation",
-          `${item.type} for message ${item.messageId}, which is not open: start it first.`,
-        );
+      const isOpen = open?.kind === kindOf(item) && open.status === "open" && open.runId === run.id;
+      if (!isOpen || !isOfStep(open, attempt)) {
+        const why = isOpen ? "which is of another step: go on with it there" : NOT_OPEN;
+        return refuse("sequence_violation", `${item.type} for message ${item.messageId}, ${why}.`);
       }
       record(draft, env, item, scope);
       return APPLIED;
@@ -80,8 +80,7 @@ function appendItem(
         known.status === "closed" &&
         known.runId === run.id &&
         known.round === round &&
-        known.stepId === attempt.stepId &&
-        known.stepAttempt === attempt.stepAttempt;
+        isOfStep(known, attempt);
       if (known ? !reopens : OURS.test(item.messageId)) {
         return refuse(
           "sequence_violation",
@@ -139,6 +138,8 @@ function appendItem(
       return APPLIED;
   }
 }
+
+const NOT_OPEN = "which is not open: start it first";
 
 /** Ids that the reduction gives to rounds, kept events and messages that steer. */
 const OURS = /^(?:round|event|steer):/;

@@ -108,7 +108,9 @@ function roundsLeft({ desk, runId }: RunScene): number {
 function openRound({ desk, runId, has }: RunScene): Happened {
   const agent = desk.agent(runId);
   if (has("in a step")) applied(agent.startStep("s"));
-  return told((has("in a step") ? agent.step("s") : agent).append({ type: "round.open" }));
+  const named = has("naming it") ? ["s1"] : has("naming none") ? [] : undefined;
+  const open = { type: "round.open", ...(named && { steers: named }) } as const;
+  return told((has("in a step") ? agent.step("s") : agent).append(open));
 }
 
 /** A batch of which all must be taken, or nothing. */
