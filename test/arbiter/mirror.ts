@@ -1,4 +1,4 @@
-import type { Command, Entry, Json, Rejection, StateRows } from "@holdfast/protocol";
+import type { Command, Entry, Json, Rejection, StateRows, Verdict } from "@holdfast/protocol";
 import { createServer, memoryStorage, type Due, type Storage } from "holdfast";
 import type { Act, Desk } from "../../packages/protocol/test/support/desk.ts";
 import { Tokens } from "../../packages/server/src/http/auth.ts";
@@ -81,6 +81,8 @@ export async function openMirror(desk: Desk) {
     if (actor.attempt?.attempt === 0) throw new NoWireForm("Attempts count from 1.");
     const by = await as(actor.principal, actor.attempt);
     const said = await by.command(SESSION, await translate(command));
+    if (gist(said) !== gist(verdict))
+      throw new Error(`The server said ${gist(said)}, and the desk ${gist(verdict)}`);
     if (verdict.runId !== undefined && said.runId !== undefined) ids.set(verdict.runId, said.runId);
     if (verdict.claimId !== undefined && said.claimId !== undefined)
       ids.set(verdict.claimId, said.claimId);
@@ -154,6 +156,12 @@ export async function openMirror(desk: Desk) {
     if (call?.claim?.implicit && "claimId" in command && /^claim\d+$/.test(command.claimId ?? ""))
       ids.set(command.claimId ?? "", call.claim.id);
   }
+}
+
+/** What a verdict says apart from ids, offsets, times and words. */
+function gist({ status, error, skipped, repeated, stepAttempt, ended }: Verdict): string {
+  const refused = skipped?.map((it) => [it.index, it.error.code]);
+  return JSON.stringify({ status, code: error?.code, refused, repeated, stepAttempt, ended });
 }
 
 type StartAct = Extract<Act, { type: "start" }>;
