@@ -1,6 +1,6 @@
 import type { Verdict } from "@holdfast/protocol";
 import { expect, test } from "vitest";
-import { openHouse, proposal, TOOLS, type House } from "../cases/support.ts";
+import { answerTo, openHouse, proposal, TOOLS, type House } from "../cases/support.ts";
 
 /** Sends a batch and weighs the answer. */
 async function weigh(house: House, commands: readonly object[]) {
@@ -84,4 +84,29 @@ test("closing a round costs what is in it, not what is in the run", async () => 
   expect(performance.now() - started).toBeLessThan(8_000); // looking through the run each time: minutes
   const [run] = (await house.state()).runs.values();
   expect(run).toMatchObject({ round: 20_000, openRounds: [20_000] });
+});
+
+test("a provider's id that is used again and again costs no more each time", async () => {
+  await using house = await openHouse();
+  await unbound(house);
+  await house.send("go");
+  const attempt = await house.attempt({ tools: TOOLS });
+  await attempt.append({ type: "round.open" });
+  const USES = 3_000;
+  const more = JSON.stringify(Array.from({ length: 60 }, (_, n) => n));
+  const started = performance.now();
+  for (let n = 0; n < USES; n += 1_000) {
+    const uses = Array.from({ length: 1_000 }, (_, k) => [
+      ...proposal("weather:1", "weather", `{"n":${n + k},"more":${more}}`),
+      answerTo("weather:1"),
+    ]);
+    expect((await attempt.append(...uses.flat())).skipped).toBeUndefined();
+  }
+  // What is said once more, of the newest, is dropped, and leaves nothing to look through.
+  const again = proposal("weather:1", "weather", `{"more":${more},"n":${USES - 1}}`);
+  for (let n = 0; n < 1_000; n += 100)
+    await attempt.append(...Array.from({ length: 100 }, () => again).flat());
+  expect(performance.now() - started).toBeLessThan(15_000); // comparing all with all: a minute
+  const { calls } = await house.state();
+  expect(calls.size).toBe(USES);
 });

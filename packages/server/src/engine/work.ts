@@ -12,6 +12,7 @@ import {
 import type { Due, DueChange, Storage } from "../storage/storage.ts";
 import type { SessionActor } from "./actor.ts";
 import { leaseGroup } from "./due.ts";
+import { Holders } from "./holders.ts";
 import { Waiters } from "./waiters.ts";
 
 /** What a worker asks with. */
@@ -63,8 +64,7 @@ export class WorkQueue {
   readonly #waiters: Waiters;
   /** Runs that somebody is just trying to start. */
   readonly #taking = new Set<string>();
-  /** Which process holds an attempt, as far as this server has seen it. */
-  readonly #instances = new Map<string, { readonly attempt: number; readonly instance: string }>();
+  readonly #holders = new Holders();
 
   #closed = false;
 
@@ -100,8 +100,13 @@ export class WorkQueue {
   committed(session: string, due: readonly DueChange[]): void {
     for (const { kind, id, group, at } of due) {
       if (kind === "work" && at !== null) this.#waiters.call(group);
-      if (kind === "lease" && at === null) this.#instances.delete(keyOf(session, id));
+      if (kind === "lease" && at === null) this.#holders.drop(session, id);
     }
+  }
+
+  /** The session is gone, and who held anything of it. */
+  deleted(session: string): void {
+    this.#holders.delete(session);
   }
 
   /** Sends all waiting workers away; there is no more work. */
@@ -148,7 +153,7 @@ export class WorkQueue {
   /** Whether the process that asks holds the attempt, or may: a process that was not seen before the restart. */
   #isOurs({ instance }: WorkClaim, session: string, runId: string, attempt: number): boolean {
     if (instance === undefined) return false;
-    const known = this.#instances.get(keyOf(session, runId));
+    const known = this.#holders.get(session, runId);
     return known?.attempt !== attempt || known.instance === instance;
   }
 
@@ -221,7 +226,7 @@ export class WorkQueue {
       const run = draft.state.runs.get(runId);
       if (ruling.error || !run) return undefined;
       const { attempt } = run;
-      if (instance !== undefined) this.#instances.set(keyOf(session, runId), { attempt, instance });
+      if (instance !== undefined) this.#holders.set(session, runId, { attempt, instance });
       return { session, runId, attempt, wakeId, offset: draft.state.head };
     });
   }
