@@ -158,8 +158,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
     batch.forEach((entry, index) => {
       const error = skipped.get(index);
       // What came after the item that ended the run was never refused for itself.
-      if (over && error?.code === "run_ended") entry.drop(over);
-      else settle(entry, error);
+      if (over && error?.code === "run_ended") {
+        waiting -= entry.text.length;
+        entry.drop(over);
+      } else settle(entry, error);
     });
     return undefined;
   }
