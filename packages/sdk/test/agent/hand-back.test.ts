@@ -45,7 +45,7 @@ test("a detached attempt waits for whoever attaches, longer than its lease and o
 });
 
 test("5.3.7 a call that is executed when its attempt is detached is answered by whoever attaches", async () => {
-  await using lab = await openLab({ leaseMs: 400, claimLeaseMs: 400, heartbeatMs: 100 });
+  await using lab = await openLab({ leaseMs: 1_500, claimLeaseMs: 1_500, heartbeatMs: 200 });
   const { promise, resolve } = Promise.withResolvers<Run<UIMessageChunk>>();
   let mine: Run<UIMessageChunk> | undefined;
   const job = tool({
@@ -65,7 +65,7 @@ test("5.3.7 a call that is executed when its attempt is detached is answered by 
   const runId = await lab.send(session, "go");
   const { attempt, token } = await promise;
   await expect.poll(() => agent.active).toBe(0);
-  await new Promise((after) => setTimeout(after, 1_000)); // more than two leases
+  await new Promise((after) => setTimeout(after, 3_500)); // more than two leases
   const where = { url: lab.url, token, session, runId, attempt, codec: aiSdk };
   await using other = await attachRun(where);
   const [call] = other.calls({ state: "claimed" });
