@@ -26,8 +26,9 @@ test("C18: a model that goes on and on ends visibly, at its session's number of 
     const round = [{ type: "round.open" }, ...call, answerTo("weather:1")] as const;
     expect((await attempt.append(...round)).skipped).toBeUndefined();
   }
-  const { skipped } = await attempt.append({ type: "round.open" });
-  expect(skipped).toMatchObject([{ error: { code: "budget_exceeded" } }]);
+  const verdict = await attempt.append({ type: "round.open" });
+  expect(verdict).toMatchObject({ status: "applied", ended: { code: "budget_exceeded" } });
+  expect(verdict.skipped).toBeUndefined();
   expect((await house.state()).runs.get(attempt.work.runId)).toMatchObject({
     status: "ended",
     outcome: "error",
@@ -48,7 +49,8 @@ test("C19: a payload is written as often as its session allows, each under the c
   await write("write:1", '{ "n": 1, "to": "x" }'); // written otherwise, it is the same payload
   const claims = [await attempt.claim("write:0"), await attempt.claim("write:1")];
   expect(claims.map(({ callId }) => callId)).toEqual(["write:0", "write:1"]);
-  await write("write:2", '{"to":"x","n":1}');
+  const last = await write("write:2", '{"to":"x","n":1}');
+  expect(last).toMatchObject({ status: "applied", ended: { code: "budget_exceeded" } });
   expect((await attempt.claim("write:2")).error?.code).toBe("call_settled");
   const { runs, calls } = await house.state();
   expect(runs.get(attempt.work.runId)).toMatchObject({ reason: "budget_exceeded" });

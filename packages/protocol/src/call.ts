@@ -100,7 +100,7 @@ export interface Call {
   /** Its round was taken back: the call stays on the record and leaves the history. */
   readonly withdrawn?: boolean;
   readonly metadata?: Metadata;
-  /** In log order; each with its actor and time. */
+  /** In log order; each with its actor and time. Of a long one the first 8 and the newest 56. */
   readonly history: readonly CallMoment[];
 }
 

@@ -115,6 +115,7 @@ const EVENTS: Readonly<Record<Event["type"], "content" | "session">> = {
   "run.ended": "session",
   "attempt.started": "session",
   "attempt.finished": "session",
+  "attempt.held": "session",
   "attempt.lost": "session",
   "attempt.released": "session",
   "round.opened": "session",
@@ -157,6 +158,6 @@ const ITEMS: Readonly<Record<Exclude<AgentItem["type"], Event["type"]>, true>> =
 it("2 pins the types of events: reduction tells content from session events by their case", () => {
   for (const [type, family] of Object.entries(EVENTS))
     expect(/^[A-Z_]+$/.test(type)).toBe(family === "content");
-  expect(Object.keys(EVENTS)).toHaveLength(61);
+  expect(Object.keys(EVENTS)).toHaveLength(62);
   expect(Object.keys(ITEMS)).toHaveLength(10);
 });

@@ -7,6 +7,7 @@ import {
   type Verdict,
 } from "@holdfast/protocol";
 import { submit, type Attempt } from "./attempt.ts";
+import { overBudget } from "./over.ts";
 import { insteadOf } from "./oversize.ts";
 
 /** An item the server did not take, and why. */
@@ -152,7 +153,16 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (verdict.error) return verdict.error;
     seq += 1;
     const skipped = new Map(verdict.skipped?.map(({ index, error }) => [index, error]));
-    batch.forEach((entry, index) => settle(entry, skipped.get(index)));
+    const over = verdict.ended && overBudget(work.runId, verdict.ended);
+    if (over) attempt.lapse(over);
+    batch.forEach((entry, index) => {
+      const error = skipped.get(index);
+      // What came after the item that ended the run was never refused for itself.
+      if (over && error?.code === "run_ended") {
+        waiting -= entry.text.length;
+        entry.drop(over);
+      } else settle(entry, error);
+    });
     return undefined;
   }
 

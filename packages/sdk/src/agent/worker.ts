@@ -1,4 +1,4 @@
-import type { Codec } from "@holdfast/protocol";
+import { HoldfastError, type Codec } from "@holdfast/protocol";
 import type { ToolSet } from "ai";
 import {
   backoffMs,
@@ -42,7 +42,7 @@ export interface WorkerOptions<Chunk, History, Tools extends ToolSet> {
   /** Works on one attempt. Returning finishes it, throwing fails its run. */
   readonly handler: (run: Run<Chunk, History, Tools>) => Promise<void>;
   /**
-   * Hears of what nobody else does: a handler that threw, a server that is away (once each time), what stopped the
+   * Hears of what nobody else does: a handler that threw, a run that went past its budget (`budget_exceeded`), a server that is away (once each time), what stopped the
    * worker. Default: the console.
    */
   readonly onError?: (error: unknown, run?: RunName) => void;
@@ -170,8 +170,9 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
       }
       await conclude();
     } catch (error) {
-      // An attempt that is over needs no words; whatever a handler throws then follows from that.
+      // An attempt that is over needs no words, unless it is its own doing; whatever a handler throws then follows from that.
       if (!signal.aborted) onError(error, about);
+      else if (isBreach(signal.reason)) onError(signal.reason, about);
     }
   }
 
@@ -221,4 +222,8 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     stopped,
     [Symbol.asyncDispose]: () => stop(),
   };
+}
+
+function isBreach(reason: unknown): boolean {
+  return reason instanceof HoldfastError && reason.code === "budget_exceeded";
 }

@@ -230,9 +230,10 @@ export class SessionActor {
   #decideNow(draft: Draft, command: Command, env: Env): Verdict {
     const verdict = decide(draft, command, env);
     if (command.type === "run.heartbeat" && command.until !== undefined) {
-      if (verdict.status === "rejected") return verdict;
-      const { runId, attempt, until } = command;
-      return { ...verdict, heldUntil: this.#due.holdAttempt(runId, attempt, until, env.now) };
+      const run = draft.state.runs.get(command.runId);
+      if (verdict.heldUntil === undefined || !run) return verdict;
+      const until = this.#due.holdAttempt(draft.state, run, verdict.heldUntil, env.now);
+      return { ...verdict, heldUntil: until };
     }
     const byHolder =
       command.type === "call.renew" ||

@@ -171,8 +171,9 @@ export class Engine implements AsyncDisposable {
   }
 
   /** Removes a session and all that belongs to it; unknown sessions are fine. */
-  delete(id: string): Promise<void> {
-    return this.#sessions.remove(id);
+  async delete(id: string): Promise<void> {
+    await this.#sessions.remove(id);
+    this.#work.deleted(id);
   }
 
   /**

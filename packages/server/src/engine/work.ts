@@ -1,5 +1,7 @@
 import {
   decideTimer,
+  HoldfastError,
+  reject,
   startRun,
   type Actor,
   type Draft,
@@ -10,6 +12,7 @@ import {
 import type { Due, DueChange, Storage } from "../storage/storage.ts";
 import type { SessionActor } from "./actor.ts";
 import { leaseGroup } from "./due.ts";
+import { Holders } from "./holders.ts";
 import { Waiters } from "./waiters.ts";
 
 /** What a worker asks with. */
@@ -18,7 +21,7 @@ export interface WorkClaim {
   readonly worker: string;
   /** Names the process under the worker's name. Attempts that another process holds are taken over. */
   readonly instance?: string;
-  /** Asks for the attempt that was started with it again, and takes nothing over. */
+  /** Asks for the attempt that was started with it, again, and for no other; takes nothing over, waits for nothing. */
   readonly wakeId?: string;
   readonly waitMs?: number;
   readonly claims?: boolean;
@@ -61,8 +64,7 @@ export class WorkQueue {
   readonly #waiters: Waiters;
   /** Runs that somebody is just trying to start. */
   readonly #taking = new Set<string>();
-  /** Which process holds an attempt, as far as this server has seen it. */
-  readonly #instances = new Map<string, { readonly attempt: number; readonly instance: string }>();
+  readonly #holders = new Holders();
 
   #closed = false;
 
@@ -77,10 +79,12 @@ export class WorkQueue {
    *
    * Without a wake id, the worker's own attempts that no process of this `instance` holds are ended as lost first
    * (all of them where no instance is named), so that a restarted worker has its runs back at once.
+   *
+   * @throws HoldfastError `run_held` for a wake id under which this worker has no attempt
    */
   async claim(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
     const again = await this.#ownAttempts(request, actor);
-    if (again) return again;
+    if (request.wakeId !== undefined) return again ?? refuseWake(request, request.wakeId);
     const place = this.#waiters.join(request.agent, request.waitMs ?? 0, signal);
     try {
       for (;;) {
@@ -96,8 +100,13 @@ export class WorkQueue {
   committed(session: string, due: readonly DueChange[]): void {
     for (const { kind, id, group, at } of due) {
       if (kind === "work" && at !== null) this.#waiters.call(group);
-      if (kind === "lease" && at === null) this.#instances.delete(keyOf(session, id));
+      if (kind === "lease" && at === null) this.#holders.drop(session, id);
     }
+  }
+
+  /** The session is gone, and who held anything of it. */
+  deleted(session: string): void {
+    this.#holders.delete(session);
   }
 
   /** Sends all waiting workers away; there is no more work. */
@@ -115,8 +124,7 @@ export class WorkQueue {
       before: Number.MAX_SAFE_INTEGER,
       limit: 1000,
     });
-    for (const row of held) {
-      const { session, id } = row;
+    for (const { session, id } of held) {
       const work = await this.#context.act(session, actor, (draft, env, on) => {
         const run = draft.state.runs.get(id);
         if (run?.status !== "active" || run.worker !== worker) return undefined;
@@ -127,7 +135,7 @@ export class WorkQueue {
           return { session, runId: id, attempt, wakeId, offset: draft.state.head };
         }
         // One that is held without a process is nobody's to take over.
-        if (on.due.isHeld(row, env.now)) return undefined;
+        if ((run.heldUntil ?? 0) > env.now) return undefined;
         if (!this.#isOurs(request, session, id, attempt)) {
           decideTimer(
             draft,
@@ -145,7 +153,7 @@ export class WorkQueue {
   /** Whether the process that asks holds the attempt, or may: a process that was not seen before the restart. */
   #isOurs({ instance }: WorkClaim, session: string, runId: string, attempt: number): boolean {
     if (instance === undefined) return false;
-    const known = this.#instances.get(keyOf(session, runId));
+    const known = this.#holders.get(session, runId);
     return known?.attempt !== attempt || known.instance === instance;
   }
 
@@ -193,7 +201,7 @@ export class WorkQueue {
   async #giveBack({ session, runId, attempt }: Work, actor: Actor): Promise<void> {
     try {
       await this.#context.act(session, actor, (draft, env) =>
-        decideTimer(draft, { type: "lease", runId, attempt, reason: "worker_left" }, env),
+        decideTimer(draft, { type: "left", runId, attempt }, env),
       );
     } catch (error) {
       this.#context.log(`Run ${runId} of session ${session} could not be given back`, error);
@@ -218,10 +226,16 @@ export class WorkQueue {
       const run = draft.state.runs.get(runId);
       if (ruling.error || !run) return undefined;
       const { attempt } = run;
-      if (instance !== undefined) this.#instances.set(keyOf(session, runId), { attempt, instance });
+      if (instance !== undefined) this.#holders.set(session, runId, { attempt, instance });
       return { session, runId, attempt, wakeId, offset: draft.state.head };
     });
   }
+}
+
+/** A wake id is used once: what was not begun under it by this worker is another's, over, or not begun. */
+function refuseWake({ worker }: WorkClaim, wakeId: string): never {
+  const message = `Worker ${worker} has no attempt under wake-up ${wakeId}: claim work without naming one.`;
+  throw new HoldfastError(reject("run_held", message, { wakeId }));
 }
 
 function keyOf(session: string, runId: string): string {

@@ -80,8 +80,29 @@ test("the same worker gets its attempt again by its wake id", async () => {
   const { wakeId } = work;
   const again = await engine.claimWork({ agent: "demo", worker: "w1", wakeId }, DEMO);
   expect(again).toMatchObject({ session: "s", runId: work.runId, attempt: 1, wakeId });
-  expect(await engine.claimWork({ agent: "demo", worker: "w2", wakeId }, DEMO)).toBeUndefined();
   expect((await stateOf(engine, "s")).runs[0]).toMatchObject({ attempt: 1, losses: 0 });
+});
+
+test("5.1.4 a wake id gives its worker's attempt and nothing else, now", async () => {
+  await using engine = startEngine();
+  const { work, actor } = await startAttempt(engine, "s", { worker: "w1" });
+  const { wakeId, runId, attempt } = work;
+  await engine.create("ready", { agent: "demo" }, ANA);
+  await message(engine, "ready");
+  const [ready] = (await stateOf(engine, "ready")).runs;
+  const claim = (worker: string, named: string) =>
+    engine.claimWork({ agent: "demo", worker, wakeId: named, waitMs: 30_000 }, DEMO);
+  const before = await engine.state("s");
+  const held = { code: "run_held" };
+  await expect(claim("w2", wakeId)).rejects.toMatchObject(held);
+  await expect(claim("w1", "wake_none")).rejects.toMatchObject(held);
+  // One that nobody began is for whoever asks for work: it is not handed to another worker's question either.
+  await expect(claim("w1", ready?.wakeId ?? "")).rejects.toMatchObject(held);
+  expect(await engine.state("s")).toEqual(before);
+  const finish = { type: "run.finish", runId, attempt, producer: "main", seq: 1 } as const;
+  await send(engine, "s", finish, actor);
+  await expect(claim("w1", wakeId)).rejects.toMatchObject(held);
+  expect((await stateOf(engine, "ready")).runs[0]).toMatchObject({ status: "queued", attempt: 0 });
 });
 
 test("a new process under a worker's name takes its runs over at once", async () => {
