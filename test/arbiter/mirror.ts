@@ -1,7 +1,7 @@
 import type { Command, Entry, Json, Rejection, StateRows } from "@holdfast/protocol";
 import { createServer, memoryStorage, type Due, type Storage } from "holdfast";
 import type { Act, Desk } from "../../packages/protocol/test/support/desk.ts";
-import { Tokens } from "../../packages/server/src/http/auth.ts";
+import { Tokens } from "../../packages/server/src/auth/index.ts";
 import { ManualClock } from "../../packages/server/test/support/clock.ts";
 import { wire, type Work } from "../support/wire.ts";
 

@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
 import { Engine, randomId } from "./engine/index.ts";
-import { createApp, directCommands, isLoopback, problemOfRequest, Tokens } from "./http/index.ts";
+import { Tokens } from "./auth/index.ts";
+import { createApp, directCommands, isLoopback, problemOfRequest } from "./http/index.ts";
 
 /** A running server, behind `fetch` or a port. */
 export interface Server extends AsyncDisposable {

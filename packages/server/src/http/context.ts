@@ -1,7 +1,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Engine } from "../engine/index.ts";
-import type { Tokens } from "./auth.ts";
+import type { Tokens } from "../auth/index.ts";
 
 export interface HttpOptions {
   readonly engine: Engine;

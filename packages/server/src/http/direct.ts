@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { mayRead, type Tokens } from "./auth.ts";
+import { mayRead, type Tokens } from "../auth/index.ts";
 import type { Answer } from "./answer.ts";
 import { parseBody } from "./body.ts";
 import type { HttpOptions } from "./context.ts";

@@ -6,7 +6,8 @@ import {
   type Verdict,
 } from "@holdfast/protocol";
 import { isId, isObject, parseCommand } from "@holdfast/protocol/schemas";
-import { actorOf, authenticate, mayCommand, mayRead, type Identity } from "../auth.ts";
+import { actorOf, mayCommand, mayRead, type Identity } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { sessionId } from "../params.ts";

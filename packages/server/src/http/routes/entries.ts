@@ -1,4 +1,5 @@
-import { authenticate, mayRead } from "../auth.ts";
+import { mayRead } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { limitOf, sessionId } from "../params.ts";
 import { json } from "../problem.ts";

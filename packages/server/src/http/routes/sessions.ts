@@ -1,5 +1,6 @@
 import { parseSessionRequest } from "@holdfast/protocol/schemas";
-import { actorOf, authenticate, mayChangeSessions, mayRead } from "../auth.ts";
+import { actorOf, mayChangeSessions, mayRead } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { limitOf, sessionId } from "../params.ts";

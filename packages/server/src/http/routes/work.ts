@@ -1,5 +1,6 @@
 import { parseWorkRequest } from "@holdfast/protocol/schemas";
-import { actorOf, authenticate, mayWork } from "../auth.ts";
+import { actorOf, mayWork } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { json } from "../problem.ts";
