@@ -11,6 +11,7 @@ import {
   type Verdict,
 } from "@holdfast/protocol";
 import {
+  SERVER_ROWS,
   StorageConflict,
   type DueChange,
   type SessionHead,
@@ -29,7 +30,7 @@ import { readPage, type Page } from "./page.ts";
 import { Sessions } from "./sessions.ts";
 import { Timers } from "./timers.ts";
 import { createValidator, type Validator } from "./validate.ts";
-import { WorkQueue, type Work, type WorkClaim } from "./work.ts";
+import { WorkQueue, type ClaimOptions, type Work, type WorkClaim } from "./work.ts";
 
 export interface EngineOptions extends Terms {
   /** Stays open when the engine closes. */
@@ -150,7 +151,11 @@ export class Engine implements AsyncDisposable {
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly SessionHead[]> {
-    return this.#options.storage.sessions(query);
+    const { after = "", limit } = query;
+    return this.#options.storage.sessions({
+      after: after < SERVER_ROWS ? SERVER_ROWS : after,
+      limit,
+    });
   }
 
   /** Removes a session and all that belongs to it; unknown sessions are fine. */
@@ -199,8 +204,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /** An attempt for a worker; see {@link WorkQueue.claim}. */
-  claimWork(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
-    return this.#work.claim(request, actor, signal);
+  claimWork(request: WorkClaim, actor: Actor, options?: ClaimOptions): Promise<Work | undefined> {
+    return this.#work.claim(request, actor, options);
   }
 
   /** Hands out no more work, fires no more timers, ends all streams and finishes what is being committed. */

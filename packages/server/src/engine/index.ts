@@ -7,4 +7,4 @@ export type { FrameText } from "./frame.ts";
 export { randomId } from "./ids.ts";
 export type { Page } from "./page.ts";
 export type { Validator } from "./validate.ts";
-export type { Work, WorkClaim } from "./work.ts";
+export type { ClaimOptions, Work, WorkClaim } from "./work.ts";

@@ -26,6 +26,13 @@ export interface WorkClaim {
   readonly complete?: boolean;
 }
 
+export interface ClaimOptions {
+  /** Ends the wait. An attempt that was just granted goes to the next. */
+  readonly signal?: AbortSignal;
+  /** The sessions that work may be of. Default: all. */
+  readonly may?: (session: string) => boolean;
+}
+
 /** An attempt a worker holds from now on. */
 export interface Work {
   readonly session: string;
@@ -78,24 +85,29 @@ export class WorkQueue {
    * Without a wake id, the worker's own attempts that no process of this `instance` holds are ended as lost first
    * (all of them where no instance is named), so that a restarted worker has its runs back at once.
    */
-  async claim(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
-    const again = await this.#ownAttempts(request, actor);
+  async claim(
+    request: WorkClaim,
+    actor: Actor,
+    { signal, may = anywhere }: ClaimOptions = {},
+  ): Promise<Work | undefined> {
+    const again = await this.#ownAttempts(request, actor, may);
     if (again) return again;
-    const place = this.#waiters.join(request.agent, request.waitMs ?? 0, signal);
+    const place = this.#waiters.join(request.agent, request.waitMs ?? 0, may, signal);
+    let work: Work | undefined;
     try {
       for (;;) {
-        const work = await this.#takeReady(request, actor, signal);
+        work = await this.#takeReady(request, actor, { may, ...(signal && { signal }) });
         if (work || !(await place.called())) return work;
       }
     } finally {
-      place.leave();
+      place.leave(work?.session);
     }
   }
 
   /** Hears of every commit: a run that became ready wakes one worker. */
   committed(session: string, due: readonly DueChange[]): void {
     for (const { kind, id, group, at } of due) {
-      if (kind === "work" && at !== null) this.#waiters.call(group);
+      if (kind === "work" && at !== null) this.#waiters.call(group, session);
       if (kind === "lease" && at === null) this.#instances.delete(keyOf(session, id));
     }
   }
@@ -107,7 +119,11 @@ export class WorkQueue {
   }
 
   /** The attempt of the request's wake id; otherwise ends what a former process of this worker left. */
-  async #ownAttempts(request: WorkClaim, actor: Actor): Promise<Work | undefined> {
+  async #ownAttempts(
+    request: WorkClaim,
+    actor: Actor,
+    may: (session: string) => boolean,
+  ): Promise<Work | undefined> {
     const { agent, worker, wakeId } = request;
     const held = await this.#context.storage.due({
       kinds: ["lease"],
@@ -117,6 +133,7 @@ export class WorkQueue {
     });
     for (const row of held) {
       const { session, id } = row;
+      if (!may(session)) continue;
       const work = await this.#context.act(session, actor, (draft, env, on) => {
         const run = draft.state.runs.get(id);
         if (run?.status !== "active" || run.worker !== worker) return undefined;
@@ -152,7 +169,7 @@ export class WorkQueue {
   async #takeReady(
     request: WorkClaim,
     actor: Actor,
-    signal: AbortSignal | undefined,
+    { signal, may = anywhere }: ClaimOptions,
   ): Promise<Work | undefined> {
     for (let limit = LOOK; ; limit *= 4) {
       const ready = await this.#context.storage.due({
@@ -163,6 +180,7 @@ export class WorkQueue {
       });
       for (const due of ready) {
         if (this.#closed || signal?.aborted) return undefined;
+        if (!may(due.session)) continue;
         const work = await this.#tryStart(due, request, actor);
         if (!work) continue;
         if (!signal?.aborted) return work;
@@ -222,6 +240,10 @@ export class WorkQueue {
       return { session, runId, attempt, wakeId, offset: draft.state.head };
     });
   }
+}
+
+function anywhere(): boolean {
+  return true;
 }
 
 function keyOf(session: string, runId: string): string {

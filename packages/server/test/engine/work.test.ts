@@ -48,7 +48,7 @@ test("a wait ends after waitMs, when the worker goes, and when the server closes
   await using engine = startEngine({ storage, schedule: clock.schedule });
   const abort = new AbortController();
   const claim = (waitMs: number, signal?: AbortSignal) =>
-    engine.claimWork({ agent: "demo", worker: "w", waitMs }, DEMO, signal);
+    engine.claimWork({ agent: "demo", worker: "w", waitMs }, DEMO, signal ? { signal } : {});
   const short = claim(1_000);
   const gone = claim(60_000, abort.signal);
   const long = claim(60_000);
@@ -64,7 +64,7 @@ test("a call that reaches a worker who just left goes to the next", async () => 
   await using engine = startEngine();
   await engine.create("s", { agent: "demo" }, ANA);
   const abort = new AbortController();
-  const left = engine.claimWork({ agent: "demo", worker: "w1", waitMs: 5_000 }, DEMO, abort.signal);
+  const left = engine.claimWork({ agent: "demo", worker: "w1", waitMs: 5_000 }, DEMO, abort);
   const stays = engine.claimWork({ agent: "demo", worker: "w2", waitMs: 5_000 }, DEMO);
   await quiet();
   const sent = message(engine, "s");
