@@ -66,7 +66,12 @@ export const layers: readonly Layer[] = [
     at: ["packages/server/src/engine/"],
     uses: ["protocol", "server/contract"],
   },
-  { name: "server/auth", at: ["packages/server/src/auth/"], uses: ["protocol"] },
+  {
+    // Revocations are stored.
+    name: "server/auth",
+    at: ["packages/server/src/auth/"],
+    uses: ["protocol", "server/contract"],
+  },
   {
     name: "server/http",
     at: ["packages/server/src/http/"],

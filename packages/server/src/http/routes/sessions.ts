@@ -1,10 +1,11 @@
 import { parseSessionRequest } from "@holdfast/protocol/schemas";
-import { actorOf, mayChangeSessions, mayRead } from "../../auth/index.ts";
+import { actorOf, canRead, mayAdminister, mayCreate, mayList, mayRead } from "../../auth/index.ts";
 import { authenticate } from "../authenticate.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { limitOf, sessionId } from "../params.ts";
 import { json } from "../problem.ts";
+import { readableSessions } from "../readable.ts";
 
 const MOST_SESSIONS = 1000;
 
@@ -12,24 +13,28 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
   const { engine, tokens, defaultAgent, maxBodyBytes } = options;
 
   app.get("/v1/sessions", async (c) => {
-    mayChangeSessions(await authenticate(c.req.raw, tokens));
-    const after = c.req.query("after");
+    const identity = await authenticate(c.req.raw, tokens);
+    mayList(identity);
     const limit = limitOf(c.req.query("limit"), MOST_SESSIONS);
-    const found = await engine.sessions({ limit, ...(after !== undefined && { after }) });
-    const sessions = found.map(({ session: id, head: offset }) => ({ id, offset }));
-    const last = found.length === limit ? found.at(-1) : undefined;
-    return json(JSON.stringify({ sessions, ...(last && { next: last.session }) }));
+    const sessions = await readableSessions(engine, identity, {
+      after: c.req.query("after"),
+      limit,
+    });
+    const last = sessions.length === limit ? sessions.at(-1) : undefined;
+    return json(JSON.stringify({ sessions, ...(last && { next: last.id }) }));
   });
 
   app.put("/v1/sessions/:id", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
-    mayChangeSessions(identity);
     const id = sessionId(c.req);
+    mayCreate(identity, id, false);
     // A PUT may say nothing but its path.
     const body = await readJson(c.req.raw, maxBodyBytes, {});
     const { agent = defaultAgent, ...rest } = parseSessionRequest(body);
-    const { created, session } = await engine.create(id, { agent, ...rest }, actorOf(identity));
-    return json(JSON.stringify(session), created ? 201 : 200);
+    if (rest.policy) mayCreate(identity, id, true);
+    const { created, session } = await engine.create(id, { agent, ...rest }, actorOf(identity, id));
+    const shown = created || canRead(identity, id) ? session : { id };
+    return json(JSON.stringify(shown), created ? 201 : 200);
   });
 
   app.get("/v1/sessions/:id", async (c) => {
@@ -40,7 +45,7 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
 
   app.delete("/v1/sessions/:id", async (c) => {
     const id = sessionId(c.req);
-    mayChangeSessions(await authenticate(c.req.raw, tokens));
+    mayAdminister(await authenticate(c.req.raw, tokens), id);
     await engine.delete(id);
     return new Response(null, { status: 204 });
   });
