@@ -30,8 +30,10 @@ export function actorOf({ principal, grants, attempt }: Identity, session: strin
   return { principal, may: (verb, tool) => allowsFor(grants, session, verb, tool) };
 }
 
+export type Principal = `${"user" | "agent" | "app"}:${string}`;
+
 /** Whether a text can be who somebody is: a name that shows, after its kind. A name itself may have 256 characters. */
-export function isPrincipal(text: unknown): text is string {
+export function isPrincipal(text: unknown): text is Principal {
   return (
     typeof text === "string" &&
     text.length <= 262 &&

@@ -40,7 +40,11 @@ export class Tokens {
     return mintToken({
       ...(issuer !== undefined && { issuer }),
       ...(audience !== undefined && { audience }),
-      ...{ secret, principal, grants, ttlMs: OWN_TTL, now },
+      secret,
+      principal,
+      grants,
+      ttlMs: OWN_TTL,
+      now,
     });
   }
 

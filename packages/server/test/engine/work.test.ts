@@ -126,3 +126,23 @@ test("a process that goes on after the server restarted keeps its attempts", asy
   expect(await engine.claimWork(claim, DEMO)).toBeUndefined();
   expect((await stateOf(engine, "s")).runs[0]).toMatchObject({ status: "active", attempt: 1 });
 });
+
+test("work goes to who may work in its session, past those who may not", async () => {
+  await using engine = startEngine();
+  const only = (session: string) => ({ may: (it: string) => it === session });
+  const wait = (worker: string, options = {}) =>
+    engine.claimWork({ agent: "demo", worker, waitMs: 10_000 }, DEMO, options);
+  const theirs = wait("w1", only("s2"));
+  const any = wait("w2");
+  await quiet();
+  await engine.create("s1", { agent: "demo" }, ANA);
+  await engine.create("s2", { agent: "demo" }, ANA);
+  await message(engine, "s1");
+  expect(await any).toMatchObject({ session: "s1" });
+  await message(engine, "s2");
+  expect(await theirs).toMatchObject({ session: "s2" });
+  // Nor does a worker take over what its namesake does where it may not work.
+  expect(await engine.claimWork({ agent: "demo", worker: "w2" }, DEMO, only("s2"))).toBe(undefined);
+  const { text } = await engine.state("s1");
+  expect(text).toContain('"status":"active"');
+});
