@@ -58,7 +58,10 @@ const request = (
 const answer = { outcome: "ok", answer: { type: "json", value: 1 } } as const;
 const message = { type: "message.send", messageId: "m", content: "x" } as const;
 const attempted = (scene: Scene) => ({
-  ...{ runId: scene.runId, attempt: 1, producer: "other", seq: 1 },
+  runId: scene.runId,
+  attempt: 1,
+  producer: "other",
+  seq: 1,
 });
 
 /** Everything that can be asked, beside tokens of development. */
@@ -129,13 +132,20 @@ export const ACTS: readonly Act[] = [
   })),
   command("claim a call", ["answer:location"], () => ({ type: "call.claim", callId: "open" })),
   command("renew a claim", ["answer:location"], ({ claimId }) => ({
-    ...{ type: "call.renew", callId: "held", claimId },
+    type: "call.renew",
+    callId: "held",
+    claimId,
   })),
   command("release a claim", ["answer:location"], ({ claimId }) => ({
-    ...{ type: "call.release", callId: "held", claimId },
+    type: "call.release",
+    callId: "held",
+    claimId,
   })),
   command("report progress", ["answer:location"], ({ claimId }) => ({
-    ...{ type: "call.progress", callId: "held", claimId, progress: 1 },
+    type: "call.progress",
+    callId: "held",
+    claimId,
+    progress: 1,
   })),
   command("answer a call", ["answer:location"], () => ({
     type: "call.answer",
@@ -143,28 +153,44 @@ export const ACTS: readonly Act[] = [
     ...answer,
   })),
   command("approve a call", ["approve:transfer"], ({ approvalId }) => ({
-    ...{ type: "call.decide", callId: "gated", approvalId, approved: true },
+    type: "call.decide",
+    callId: "gated",
+    approvalId,
+    approved: true,
   })),
   command("approve it for always", ["approve:transfer"], ({ approvalId }) => ({
-    ...{ type: "call.decide", callId: "gated", approvalId, approved: true, always: true },
+    type: "call.decide",
+    callId: "gated",
+    approvalId,
+    approved: true,
+    always: true,
   })),
   command("deny it", ["approve:transfer"], ({ approvalId }) => ({
-    ...{ type: "call.decide", callId: "gated", approvalId, approved: false },
+    type: "call.decide",
+    callId: "gated",
+    approvalId,
+    approved: false,
   })),
   command("take an approval back", ["approve:transfer"], () => ({
     type: "approval.revoke",
     tool: "transfer",
   })),
   command("append", ["attempt"], (scene) => ({
-    ...{ type: "run.append", ...attempted(scene), items: [{ type: "round.open" }] },
+    type: "run.append",
+    ...attempted(scene),
+    items: [{ type: "round.open" }],
   })),
   command("heartbeat", ["attempt"], ({ runId }) => ({ type: "run.heartbeat", runId, attempt: 1 })),
   command("start a step", ["attempt"], (scene) => ({
-    ...{ type: "step.start", ...attempted(scene), stepId: "s" },
+    type: "step.start",
+    ...attempted(scene),
+    stepId: "s",
   })),
   command("finish", ["attempt"], (scene) => ({ type: "run.finish", ...attempted(scene) })),
   command("fail", ["attempt"], (scene) => ({
-    ...{ type: "run.fail", ...attempted(scene), error: { code: "x", message: "x" } },
+    type: "run.fail",
+    ...attempted(scene),
+    error: { code: "x", message: "x" },
   })),
   command("hand back", ["attempt"], (scene) => ({ type: "run.release", ...attempted(scene) })),
 ];

@@ -100,10 +100,7 @@ test("issuer and audience must be the server's, where it has any", async () => {
   expect(await worth(server, await server.mint("user:ana"))).toBe(200);
   for (const wrong of [{}, { ...ours, issuer: "https://evil.example" }, { ...ours, audience: "x" }])
     expect(
-      await worth(
-        server,
-        await mintToken({ ...ana, secret, ...{ issuer: "", audience: "" }, ...wrong }),
-      ),
+      await worth(server, await mintToken({ ...ana, secret, issuer: "", audience: "", ...wrong })),
     ).toEqual(NOTHING);
 });
 
