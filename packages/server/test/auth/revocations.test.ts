@@ -161,16 +161,16 @@ test.each([
   const other = await follow(server, root);
   let answered = 0;
   const claim = { agent: "demo", worker: "w", waitMs: 30_000 };
-  const waits = async () =>
-    (answered = (await send(server, { method: "POST", path: "/v1/work/claim", token, body: claim }))
-      .status);
+  const claiming = { method: "POST", path: "/v1/work/claim", body: claim };
+  const waits = async () => (answered = (await send(server, { ...claiming, token })).status);
   await clock.advance(59_000);
   const waiting = waits();
   await clock.advance(500);
   expect([mine.ended, answered]).toEqual([false, 0]);
   await over(clock, server, token);
   await waiting;
-  expect([mine.ended, other.ended, answered]).toEqual([true, false, 401]);
+  expect([mine.ended, other.ended, answered]).toEqual([true, false, 204]);
+  expect((await send(server, { ...claiming, token })).status).toBe(401);
   // With a new token it goes on from its cursor.
   const message = { id: "m", type: "message.send", messageId: "m", content: "x" };
   const path = "/v1/sessions/s/commands";

@@ -1,5 +1,5 @@
 import { parseWorkRequest } from "@holdfast/protocol/schemas";
-import { mayWork, unauthenticated } from "../../auth/index.ts";
+import { mayWork } from "../../auth/index.ts";
 import { authenticate } from "../authenticate.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
@@ -14,11 +14,11 @@ export function workRoutes(app: App, options: HttpOptions): void {
     const { principal } = identity;
     const may = mayWork(identity, request.agent);
     if (request.tools) engine.validator.check(request.tools);
+    // A wait ends with its token, as if nothing had come: whoever has a new one asks again.
     const over = new AbortController();
     const unwatch = tokens.watch(identity, () => over.abort());
     const signal = AbortSignal.any([c.req.raw.signal, over.signal]);
     const work = await engine.claimWork(request, { principal }, { may, signal }).finally(unwatch);
-    if (over.signal.aborted) throw unauthenticated("The token ended: get a new one.");
     if (!work) return new Response(null, { status: 204 });
     const { session, runId, attempt } = work;
     const token = await tokens.mintAttempt(identity, { session, runId, attempt });
