@@ -19,7 +19,14 @@ const schemaPackages = ({ specifier }: Import): boolean =>
   ["zod", "@ag-ui/core", "@ag-ui/core/schemas"].includes(specifier);
 
 const client = ["sdk/wire", "sdk/client", "sdk/agent", "sdk/react", "sdk/codec", "sdk/durable"];
-const server = ["server/contract", "server/storage", "server/engine", "server/http", "server"];
+const server = [
+  "server/contract",
+  "server/storage",
+  "server/engine",
+  "server/auth",
+  "server/http",
+  "server",
+];
 
 /**
  * Who may import whom. `protocol` is below everything, so every layer may use it; `protocol/schemas`
@@ -60,15 +67,21 @@ export const layers: readonly Layer[] = [
     uses: ["protocol", "server/contract"],
   },
   {
+    // Revocations are stored.
+    name: "server/auth",
+    at: ["packages/server/src/auth/"],
+    uses: ["protocol", "server/contract"],
+  },
+  {
     name: "server/http",
     at: ["packages/server/src/http/"],
-    uses: ["protocol", "protocol/schemas", "server/engine"],
+    uses: ["protocol", "protocol/schemas", "server/engine", "server/auth"],
   },
   {
     name: "server/faces",
     at: ["packages/server/src/faces/"],
     // Faces share HTTP's auth and problem responses; HTTP knows no face.
-    uses: ["protocol", "protocol/schemas", "server/engine", "server/http"],
+    uses: ["protocol", "protocol/schemas", "server/engine", "server/auth", "server/http"],
   },
   {
     // server.ts, config.ts, index.ts: they put the parts together.

@@ -1,7 +1,7 @@
 import type { Command, Entry, Json, Rejection, StateRows, Verdict } from "@holdfast/protocol";
 import { createServer, memoryStorage, type Due, type Storage } from "holdfast";
 import type { Act, Desk } from "../../packages/protocol/test/support/desk.ts";
-import { Tokens } from "../../packages/server/src/http/auth.ts";
+import { Revocations, Tokens } from "../../packages/server/src/auth/index.ts";
 import { ManualClock } from "../../packages/server/test/support/clock.ts";
 import { wire, type Work } from "../support/wire.ts";
 
@@ -22,9 +22,11 @@ export class NoWireForm extends Error {}
 export async function openMirror(desk: Desk) {
   const clock = new ManualClock();
   const secret = crypto.getRandomValues(new Uint8Array(32));
-  const tokens = new Tokens(secret, clock.now);
   const shown = new Set<string>();
   const storage = showing(memoryStorage({ now: clock.now }), shown);
+  const revocations = new Revocations(storage);
+  const { now, schedule } = clock;
+  const tokens = new Tokens({ secret, revocations, now, schedule });
   const server = createServer({
     storage,
     secret,
@@ -40,8 +42,10 @@ export async function openMirror(desk: Desk) {
 
   const as = async (principal: string, attempt?: { runId: string; attempt: number }) => {
     const named = attempt && { ...attempt, runId: ids.get(attempt.runId) ?? attempt.runId };
-    const identity = { principal, ...(named && { attempt: { session: SESSION, ...named } }) };
-    return wire(url, await tokens.mint(identity));
+    const token = named
+      ? tokens.mintAttempt({ principal, tokenIds: [] }, { session: SESSION, ...named })
+      : tokens.mint(principal);
+    return wire(url, await token);
   };
   const ana = await as("user:ana");
   const { policy } = desk.options;

@@ -1,16 +1,22 @@
+import type { KeyOptions } from "./auth/index.ts";
 import type { Storage } from "./storage/storage.ts";
 
 /** How a server is set up. Only the storage is required. */
-export interface ServerOptions {
+export interface ServerOptions extends Omit<KeyOptions, "secret"> {
   /** Stays open when the server closes. */
   readonly storage: Storage;
   /**
-   * What tokens are signed with, at least 32 bytes. Without one, a secret of this process is made up, and only
-   * loopback is listened on.
+   * What the server signs tokens with, at least 32 bytes: those of attempts, and all where nobody else does. Without
+   * one, a secret of this process is made up, whose tokens end with it.
    */
   readonly secret?: Uint8Array;
-  /** Development: anybody gets a token under a name they choose, and only loopback is listened on. Default: no secret was given. */
+  /**
+   * Development: anybody gets a token under a name they choose, and only loopback is listened on. Default: nothing was
+   * given that tokens are checked with.
+   */
   readonly dev?: boolean;
+  /** Origins such as `https://app.example` whose pages may use the server, beside its own. Default: none. */
+  readonly corsOrigins?: readonly string[];
   /** The agent of a session that names none. Default `default`. */
   readonly defaultAgent?: string;
   /** How long an attempt may be silent before it is lost, in milliseconds. Default 30 000. */
@@ -39,6 +45,7 @@ export interface ServerOptions {
 
 export const DEFAULTS = {
   defaultAgent: "default",
+  corsOrigins: [],
   leaseMs: 30_000,
   claimLeaseMs: 30_000,
   sseHeartbeatMs: 15_000,

@@ -1,3 +1,5 @@
+export { mintToken } from "./auth/index.ts";
+export type { Grant, MintOptions, Revocation, Revoked, Verb } from "./auth/index.ts";
 export type { ServerOptions } from "./config.ts";
 export { createServer } from "./server.ts";
 export type { Server } from "./server.ts";

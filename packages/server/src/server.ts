@@ -4,7 +4,15 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
 import { Engine, randomId } from "./engine/index.ts";
-import { createApp, directCommands, isLoopback, problemOfRequest, Tokens } from "./http/index.ts";
+import {
+  isLoopback,
+  Revocations,
+  Tokens,
+  type Grant,
+  type Revocation,
+  type Revoked,
+} from "./auth/index.ts";
+import { checkOrigins, createApp, directCommands, problemOfRequest } from "./http/index.ts";
 
 /** A running server, behind `fetch` or a port. */
 export interface Server extends AsyncDisposable {
@@ -13,27 +21,38 @@ export interface Server extends AsyncDisposable {
   /**
    * Listens, by default on 127.0.0.1 and any free port.
    *
-   * @throws Error for another host than loopback where no secret was given, or in development
+   * @throws Error for another host than loopback where no key was given, or in development
    */
   listen(at?: {
     readonly port?: number;
     readonly hostname?: string;
   }): Promise<{ readonly url: string; readonly port: number }>;
-  /** A token for a principal such as `user:ana`, for embedding and tests. */
-  mint(principal: string): Promise<string>;
+  /**
+   * A token for a principal such as `user:ana`, for embedding and tests; by default for everything that its kind does,
+   * in every session. @throws RangeError for what is no principal or no grant
+   */
+  mint(principal: string, grants?: readonly Grant[]): Promise<string>;
+  /** Takes tokens back, at once and for good: what they hold open is closed. Resolves when that is durable. */
+  revoke(revocation: Revocation): Promise<Revoked>;
+  /** The revocations that stand. */
+  revocations(): Promise<readonly Revoked[]>;
   /** Takes no more requests, sends waiting workers and readers away, and finishes what is being committed. */
   close(): Promise<void>;
 }
 
 /** Puts engine and HTTP face on a storage, which stays the caller's. */
 export function createServer(options: ServerOptions): Server {
-  const { secret, dev = secret === undefined } = options;
-  if (secret && secret.length < 32) throw new RangeError("The secret must have at least 32 bytes.");
+  const { secret, publicKeys = [], jwksUrl } = options;
+  const keyed = secret !== undefined || publicKeys.length > 0 || jwksUrl !== undefined;
+  const { dev = !keyed } = options;
   const config = { ...DEFAULTS, ...options };
   const { storage, leaseMs, heartbeatMs = Math.ceil(leaseMs / 3) } = config;
-  const tokens = new Tokens(secret ?? randomBytes(32), () => storage.now());
+  checkOrigins(config.corsOrigins);
+  const now = () => storage.now();
+  const revocations = new Revocations(storage);
+  const tokens = new Tokens({ ...config, secret: secret ?? randomBytes(32), revocations, now });
   const engine = new Engine({ ...config, newId: randomId });
-  const http = { ...config, engine, tokens, dev, heartbeatMs };
+  const http = { ...config, engine, tokens, revocations, dev, heartbeatMs };
   const app = createApp(http);
   const direct = directCommands(http);
   const servers = new Set<HttpServer>();
@@ -47,9 +66,9 @@ export function createServer(options: ServerOptions): Server {
   return {
     fetch: (request) => app.fetch(request),
     async listen({ port = 0, hostname = "127.0.0.1" } = {}) {
-      if ((!secret || dev) && !isLoopback(hostname)) {
+      if ((!keyed || dev) && !isLoopback(hostname)) {
         throw new Error(
-          dev && secret
+          keyed
             ? `Refusing to listen on ${hostname} in development, where anybody may choose a name: listen on 127.0.0.1, or serve without dev.`
             : `Refusing to listen on ${hostname} without a secret, where anybody may choose a name: listen on 127.0.0.1, or give a secret of at least 32 bytes.`,
         );
@@ -70,7 +89,9 @@ export function createServer(options: ServerOptions): Server {
       const host = hostname.includes(":") ? `[${hostname}]` : hostname;
       return { url: `http://${host}:${bound}`, port: bound };
     },
-    mint: (principal) => tokens.mint({ principal }),
+    mint: (principal, grants) => tokens.mint(principal, grants),
+    revoke: (revocation) => revocations.add(revocation),
+    revocations: () => revocations.list(),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -7,6 +7,7 @@ import { decideCall, revokeApproval } from "./decision.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { sendMessage } from "./message.ts";
+import { refuseTool } from "./permit.ts";
 import { failRun, finishRun, heartbeat, releaseRun } from "./run.ts";
 import { APPLIED, type Ruling } from "./ruling.ts";
 import { advertiseTools, setPolicy } from "./session.ts";
@@ -19,7 +20,7 @@ import { endStep, startStep } from "./step.ts";
  * given state, command and env.
  */
 export function decide(draft: Draft, command: Command, env: Env): Verdict {
-  const { error, ...made } = rule(draft, command, env);
+  const { error, ...made } = refuseTool(draft.state, command, env) ?? rule(draft, command, env);
   const offset = draft.state.head;
   if (error) return { id: command.id, status: "rejected", offset, error };
   return { id: command.id, status: "applied", offset, ...made };

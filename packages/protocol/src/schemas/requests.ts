@@ -34,6 +34,16 @@ export interface TokenRequest {
   readonly agent?: string;
 }
 
+/** The body of `POST /v1/revocations`: one of the two. */
+export type RevocationRequest =
+  | { readonly token: string }
+  | { readonly principal: string; readonly before?: number };
+
+/** @throws HoldfastError `invalid_request`, naming where */
+export function parseRevocation(value: unknown): RevocationRequest {
+  return parse(revocation, value, "revocation") as RevocationRequest;
+}
+
 /** @throws HoldfastError `invalid_request`, naming where */
 export function parseSessionRequest(value: unknown): SessionRequest {
   return parse(sessionRequest, value, "session") as SessionRequest;
@@ -87,4 +97,20 @@ const tokenRequest = z
   )
   .refine(({ name, agent }) => (name === undefined) !== (agent === undefined), {
     error: "must have either a name or an agent",
+  });
+
+const revocation = z
+  .object(
+    {
+      token: f.id.optional(),
+      principal: f.name.optional(),
+      before: z.number("must be Unix milliseconds").min(0, "must not be negative").optional(),
+    },
+    "must be an object",
+  )
+  .refine(({ token, principal }) => (token === undefined) !== (principal === undefined), {
+    error: "must have either a token's id or a principal",
+  })
+  .refine(({ token, before }) => token === undefined || before === undefined, {
+    error: "before is for a principal",
   });

@@ -8,6 +8,9 @@ export interface Flags {
   readonly defaultAgent?: string;
   readonly leaseMs?: number;
   readonly claimLeaseMs?: number;
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly corsOrigins: readonly string[];
 }
 
 /** Reads the flags that `dev` and `serve` share. @throws Error naming the flag that does not fit */
@@ -21,14 +24,20 @@ export function readFlags(args: readonly string[]): Flags {
       pages: { type: "string" },
       agent: { type: "string" },
       lease: { type: "string" },
+      issuer: { type: "string" },
+      audience: { type: "string" },
+      "cors-origin": { type: "string", multiple: true, default: [] },
     },
   });
-  const { data, host, pages, agent, lease } = values;
+  const { data, host, pages, agent, lease, issuer, audience } = values;
   const leaseMs = lease === undefined ? undefined : wholeNumber("lease", lease, 1, 86_400_000);
   return {
     data,
     host,
     port: wholeNumber("port", values.port, 0, 65_535),
+    corsOrigins: values["cors-origin"],
+    ...(issuer !== undefined && { issuer }),
+    ...(audience !== undefined && { audience }),
     ...(pages !== undefined && { pages }),
     ...(agent !== undefined && { defaultAgent: agent }),
     ...(leaseMs !== undefined && { leaseMs, claimLeaseMs: leaseMs }),

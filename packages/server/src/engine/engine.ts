@@ -34,7 +34,7 @@ import { readPage, type Page } from "./page.ts";
 import { Sessions } from "./sessions.ts";
 import { Timers } from "./timers.ts";
 import { createValidator, type Validator } from "./validate.ts";
-import { WorkQueue, type Work, type WorkClaim } from "./work.ts";
+import { WorkQueue, type ClaimOptions, type Work, type WorkClaim } from "./work.ts";
 
 export interface EngineOptions extends Terms {
   /** Stays open when the engine closes. */
@@ -247,8 +247,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /** An attempt for a worker; see {@link WorkQueue.claim}. */
-  claimWork(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
-    return this.#work.claim(request, actor, signal);
+  claimWork(request: WorkClaim, actor: Actor, options?: ClaimOptions): Promise<Work | undefined> {
+    return this.#work.claim(request, actor, options);
   }
 
   /** Hands out no more work, fires no more timers, ends all streams and finishes what is being committed. */

@@ -9,4 +9,4 @@ export type { CallPage, CallQuery, InboxNews, MayRead, PendingCall } from "./inb
 export type { ListedSession, SessionPage, SessionQuery } from "./list.ts";
 export type { Page } from "./page.ts";
 export type { Validator } from "./validate.ts";
-export type { Work, WorkClaim } from "./work.ts";
+export type { ClaimOptions, Work, WorkClaim } from "./work.ts";

@@ -29,6 +29,13 @@ export interface WorkClaim {
   readonly complete?: boolean;
 }
 
+export interface ClaimOptions {
+  /** Ends the wait. An attempt that was just granted goes to the next. */
+  readonly signal?: AbortSignal;
+  /** The sessions that work may be of. Default: all. */
+  readonly may?: (session: string) => boolean;
+}
+
 /** An attempt a worker holds from now on. */
 export interface Work {
   readonly session: string;
@@ -82,24 +89,29 @@ export class WorkQueue {
    *
    * @throws HoldfastError `run_held` for a wake id under which this worker has no attempt
    */
-  async claim(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
-    const again = await this.#ownAttempts(request, actor);
+  async claim(
+    request: WorkClaim,
+    actor: Actor,
+    { signal, may = anywhere }: ClaimOptions = {},
+  ): Promise<Work | undefined> {
+    const again = await this.#ownAttempts(request, actor, may);
     if (request.wakeId !== undefined) return again ?? refuseWake(request, request.wakeId);
-    const place = this.#waiters.join(request.agent, request.waitMs ?? 0, signal);
+    const place = this.#waiters.join(request.agent, request.waitMs ?? 0, may, signal);
+    let work: Work | undefined;
     try {
       for (;;) {
-        const work = await this.#takeReady(request, actor, signal);
+        work = await this.#takeReady(request, actor, { may, ...(signal && { signal }) });
         if (work || !(await place.called())) return work;
       }
     } finally {
-      place.leave();
+      place.leave(work?.session);
     }
   }
 
   /** Hears of every commit: a run that became ready wakes one worker. */
   committed(session: string, due: readonly DueChange[]): void {
     for (const { kind, id, group, at } of due) {
-      if (kind === "work" && at !== null) this.#waiters.call(group);
+      if (kind === "work" && at !== null) this.#waiters.call(group, session);
       if (kind === "lease" && at === null) this.#holders.drop(session, id);
     }
   }
@@ -116,7 +128,11 @@ export class WorkQueue {
   }
 
   /** The attempt of the request's wake id; otherwise ends what a former process of this worker left. */
-  async #ownAttempts(request: WorkClaim, actor: Actor): Promise<Work | undefined> {
+  async #ownAttempts(
+    request: WorkClaim,
+    actor: Actor,
+    may: (session: string) => boolean,
+  ): Promise<Work | undefined> {
     const { agent, worker, wakeId } = request;
     const held = await this.#context.storage.due({
       kinds: ["lease"],
@@ -125,6 +141,7 @@ export class WorkQueue {
       limit: 1000,
     });
     for (const { session, id } of held) {
+      if (!may(session)) continue;
       const work = await this.#context.act(session, actor, (draft, env, on) => {
         const run = draft.state.runs.get(id);
         if (run?.status !== "active" || run.worker !== worker) return undefined;
@@ -160,7 +177,7 @@ export class WorkQueue {
   async #takeReady(
     request: WorkClaim,
     actor: Actor,
-    signal: AbortSignal | undefined,
+    { signal, may = anywhere }: ClaimOptions,
   ): Promise<Work | undefined> {
     for (let limit = LOOK; ; limit *= 4) {
       const ready = await this.#context.storage.due({
@@ -171,6 +188,7 @@ export class WorkQueue {
       });
       for (const due of ready) {
         if (this.#closed || signal?.aborted) return undefined;
+        if (!may(due.session)) continue;
         const work = await this.#tryStart(due, request, actor);
         if (!work) continue;
         if (!signal?.aborted) return work;
@@ -236,6 +254,10 @@ export class WorkQueue {
 function refuseWake({ worker }: WorkClaim, wakeId: string): never {
   const message = `Worker ${worker} has no attempt under wake-up ${wakeId}: claim work without naming one.`;
   throw new HoldfastError(reject("run_held", message, { wakeId }));
+}
+
+function anywhere(): boolean {
+  return true;
 }
 
 function keyOf(session: string, runId: string): string {

@@ -1,7 +1,5 @@
 export { createApp } from "./app.ts";
-export { Tokens } from "./auth.ts";
-export type { Identity } from "./auth.ts";
 export { directCommands } from "./direct.ts";
 export type { App, HttpOptions } from "./context.ts";
-export { isLoopback } from "./loopback.ts";
+export { checkOrigins } from "./origin.ts";
 export { problemOfRequest } from "./problem.ts";

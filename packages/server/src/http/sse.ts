@@ -8,22 +8,29 @@ export interface SseOptions {
   readonly heartbeatMs: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly log: (message: string, error: unknown) => void;
+  /** Calls `over` when the reader may read no longer; the result takes it back. */
+  readonly watch: (over: () => void) => () => void;
   /** Closes the connection under a reader that takes nothing. */
   readonly destroy: (() => void) | undefined;
 }
 
 /**
  * A session's frames as server-sent events. A cursor that the server cannot bridge gets a `reset` with the state
- * first, and goes on from there.
+ * first, and goes on from there. Ends when the reader may read no longer: a new token goes on from its cursor.
  *
  * @throws HoldfastError `unknown_session`, `invalid_offset`
  */
 export async function eventStream(options: SseOptions): Promise<Response> {
-  const { engine, session, after, heartbeatMs, schedule, log, destroy } = options;
+  const { engine, session, after, heartbeatMs, schedule, log, watch, destroy } = options;
   const over = new AbortController();
   const following = { signal: over.signal, onSlow: () => slow() };
   const { first, frames } = await open(engine, session, after, following);
   let stopBeating = () => {};
+  let unwatch = () => {};
+  const release = () => {
+    stopBeating();
+    unwatch();
+  };
   let slow = () => {};
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -33,31 +40,35 @@ export async function eventStream(options: SseOptions): Promise<Response> {
         stopBeating = schedule(heartbeatMs, beat);
       };
       stopBeating = schedule(heartbeatMs, beat);
-      slow = () => {
-        stopBeating();
+      const end = () => {
+        release();
         over.abort();
         controller.close();
+      };
+      slow = () => {
+        end();
         destroy?.();
       };
+      unwatch = watch(end);
     },
     async pull(controller) {
       try {
         const next = await frames.next();
         if (over.signal.aborted) return;
         if (next.done) {
-          stopBeating();
+          release();
           controller.close();
         } else {
           controller.enqueue(concat(next.value.map(eventOf)));
         }
       } catch (error) {
-        stopBeating();
+        release();
         log(`A stream of session ${session} failed`, error);
         controller.error(error);
       }
     },
     async cancel() {
-      stopBeating();
+      release();
       over.abort();
       await frames.return();
     },

@@ -185,6 +185,12 @@ export interface SessionHead {
   readonly head: Offset;
 }
 
+/**
+ * Where a server keeps what belongs to no session, in rows alone. It stands before every session: a session's id has no
+ * control character.
+ */
+export const SERVER_ROWS = "\u0001server";
+
 /** The session's head is not what the commit expected; nothing of it was written. */
 export class StorageConflict extends Error {
   readonly session: string;

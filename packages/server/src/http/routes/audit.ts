@@ -1,4 +1,5 @@
-import { authenticate, mayAudit } from "../auth.ts";
+import { mayAdminister } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { limitOf, numberAfter, sessionId } from "../params.ts";
 import { json } from "../problem.ts";
@@ -8,7 +9,7 @@ const MOST_RECORDS = 200;
 export function auditRoutes(app: App, { engine, tokens }: HttpOptions): void {
   app.get("/v1/sessions/:id/audit", async (c) => {
     const session = sessionId(c.req);
-    mayAudit(await authenticate(c.req.raw, tokens));
+    mayAdminister(await authenticate(c.req.raw, tokens), session);
     const after = numberAfter(c.req.query("after") || undefined);
     const limit = limitOf(c.req.query("limit"), MOST_RECORDS);
     const rows = await engine.audit(session, { after, limit });

@@ -6,7 +6,8 @@ import {
   type Verdict,
 } from "@holdfast/protocol";
 import { isId, isObject, parseCommand } from "@holdfast/protocol/schemas";
-import { actorOf, authenticate, mayCommand, mayRead, type Identity } from "../auth.ts";
+import { actorOf, mayCommand, mayEnter, type Identity } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { sessionId } from "../params.ts";
@@ -21,7 +22,7 @@ export function commandRoutes(app: App, options: HttpOptions): void {
   app.post("/v1/sessions/:id/commands", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
     const session = sessionId(c.req);
-    mayRead(identity, session);
+    mayEnter(identity, session);
     const body = await readJson(c.req.raw, maxBodyBytes);
     return toResponse(await answerCommands(options, session, identity, body));
   });
@@ -43,7 +44,7 @@ export async function answerCommands(
     return json({ verdicts });
   }
   const command = admit(options, session, identity, body);
-  const [verdict] = await options.engine.submit(session, [command], actorOf(identity));
+  const [verdict] = await options.engine.submit(session, [command], actorOf(identity, session));
   if (!verdict?.error) return json(verdict);
   const { id, offset, error } = verdict;
   return refusal(error, { id, offset });
@@ -67,7 +68,7 @@ async function submitBatch(
   }
   const read = bodies.map((body) => tryAdmit(options, session, identity, body));
   const commands = read.flatMap(({ command }) => (command ? [command] : []));
-  const verdicts = await options.engine.submit(session, commands, actorOf(identity));
+  const verdicts = await options.engine.submit(session, commands, actorOf(identity, session));
   const offset = verdicts.at(-1)?.offset ?? (await options.engine.session(session)).offset;
   return read.flatMap(({ id, error }) =>
     error ? [{ id, status: "rejected" as const, offset, error }] : verdicts.splice(0, 1),
@@ -102,7 +103,7 @@ function admit(
     if (command.type === "tools.advertise") engine.validator.check(command.tools);
   } catch (error) {
     if (error instanceof HoldfastError)
-      engine.noteRefusal(session, command, actorOf(identity), error.toRejection());
+      engine.noteRefusal(session, command, actorOf(identity, session), error.toRejection());
     throw error;
   }
   return command;

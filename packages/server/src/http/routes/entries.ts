@@ -1,4 +1,5 @@
-import { authenticate, mayRead } from "../auth.ts";
+import { mayRead } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { limitOf, sessionId } from "../params.ts";
 import { json } from "../problem.ts";
@@ -11,7 +12,8 @@ export function entryRoutes(app: App, options: HttpOptions): void {
 
   app.get("/v1/sessions/:id/entries", async (c) => {
     const session = sessionId(c.req);
-    mayRead(await authenticate(c.req.raw, tokens), session);
+    const identity = await authenticate(c.req.raw, tokens);
+    mayRead(identity, session);
     const after = c.req.query("after") || undefined;
     const streams = c.req.header("accept")?.includes("text/event-stream");
     // A HEAD comes here too, and nobody would read its stream.
@@ -24,6 +26,7 @@ export function entryRoutes(app: App, options: HttpOptions): void {
         heartbeatMs,
         schedule,
         log,
+        watch: (over) => tokens.watch(identity, over),
         destroy: outgoing && (() => void outgoing.destroy()),
       });
       // Nobody will read the body.

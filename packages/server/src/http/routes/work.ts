@@ -1,5 +1,6 @@
 import { parseWorkRequest } from "@holdfast/protocol/schemas";
-import { actorOf, authenticate, mayWork } from "../auth.ts";
+import { mayWork } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { json } from "../problem.ts";
@@ -10,15 +11,17 @@ export function workRoutes(app: App, options: HttpOptions): void {
   app.post("/v1/work/claim", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
     const request = parseWorkRequest(await readJson(c.req.raw, maxBodyBytes));
-    mayWork(identity, request.agent);
+    const { principal } = identity;
+    const may = mayWork(identity, request.agent);
     if (request.tools) engine.validator.check(request.tools);
-    const work = await engine.claimWork(request, actorOf(identity), c.req.raw.signal);
+    // A wait ends with its token, as if nothing had come: whoever has a new one asks again.
+    const over = new AbortController();
+    const unwatch = tokens.watch(identity, () => over.abort());
+    const signal = AbortSignal.any([c.req.raw.signal, over.signal]);
+    const work = await engine.claimWork(request, { principal }, { may, signal }).finally(unwatch);
     if (!work) return new Response(null, { status: 204 });
     const { session, runId, attempt } = work;
-    const token = await tokens.mint({
-      principal: identity.principal,
-      attempt: { session, runId, attempt },
-    });
+    const token = await tokens.mintAttempt(identity, { session, runId, attempt });
     return json(JSON.stringify({ work: { ...work, token, leaseMs, heartbeatMs } }));
   });
 }
