@@ -19,6 +19,7 @@ import {
   type RowChange,
   type Storage,
 } from "../storage/storage.ts";
+import type { Deliveries } from "./deliveries.ts";
 import { DueIndex } from "./due-index.ts";
 import type { Terms } from "./due.ts";
 import { frame, type FrameText, type Role } from "./frame.ts";
@@ -65,6 +66,8 @@ export class SessionActor {
   readonly #draft: Draft;
   readonly #receipts: LoadedSession["receipts"];
   readonly #due: DueIndex;
+  /** What somebody outside is told of; what is changed there from within {@link act} belongs to its commit. */
+  readonly deliveries: Deliveries;
   readonly #subscriptions = new Set<Subscription>();
   #open = openBatch();
   /** The head storage has; null until the session exists there. */
@@ -84,6 +87,7 @@ export class SessionActor {
     this.id = id;
     this.#context = context;
     this.#receipts = loaded.receipts;
+    this.deliveries = loaded.deliveries;
     this.#draft = createDraft(loaded.state, loaded.epoch, loaded.seq);
     this.#committed = loaded.state.head;
     this.#stored = isNew ? null : loaded.state.head;
@@ -304,8 +308,11 @@ export class SessionActor {
       }
       rows.push(...rowChanges(state, sealed.touched));
       this.#due.note(state, sealed.touched, now);
+      this.deliveries.note(state, sealed.touched);
     }
-    const due = this.#due.take();
+    const told = this.deliveries.take();
+    if (told) rows.push(...told.rows);
+    const due = told ? [...this.#due.take(), ...told.due] : this.#due.take();
     if (batch.receipts.length > 0) {
       for (const [id, receipt] of batch.receipts) {
         rows.push({ kind: "receipt", id, value: JSON.stringify(receipt) });

@@ -18,7 +18,9 @@ import {
 } from "../storage/storage.ts";
 import type { SessionActor, Snapshot } from "./actor.ts";
 import { cursorIn } from "./cursor.ts";
-import type { Terms } from "./due.ts";
+import { readDead, redeliver, type DeadPage } from "./dead.ts";
+import type { Delivery } from "./deliveries.ts";
+import { isTimerKind, type Terms } from "./due.ts";
 import { busy, unknownSession } from "./errors.ts";
 import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
@@ -26,6 +28,7 @@ import type { FrameText } from "./frame.ts";
 import type { IdKind } from "./ids.ts";
 import { Leases } from "./leases.ts";
 import { readPage, type Page } from "./page.ts";
+import { Presence } from "./presence.ts";
 import { Sessions } from "./sessions.ts";
 import { Timers } from "./timers.ts";
 import { createValidator, type Validator } from "./validate.ts";
@@ -68,13 +71,16 @@ export class Engine implements AsyncDisposable {
   readonly #sessions: Sessions;
   readonly #timers: Timers;
   readonly #work: WorkQueue;
+  readonly #listeners = new Set<(session: string, due: readonly DueChange[]) => void>();
   readonly validator: Validator = createValidator();
+  readonly presence: Presence;
   #closing: Promise<void> | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     const { storage, schedule, log } = options;
     const leases = new Leases();
+    this.presence = new Presence(() => storage.now());
     const context = {
       ...options,
       leases,
@@ -82,10 +88,11 @@ export class Engine implements AsyncDisposable {
       env: (actor: Actor) => this.#env(actor),
       committed: (session: string, due: readonly DueChange[]) => {
         for (const { kind, id, at } of due) {
-          if (at !== null && kind !== "work") this.#timers.note(at);
+          if (at !== null && isTimerKind(kind)) this.#timers.note(at);
           if (at === null && (kind === "lease" || kind === "claim")) leases.drop(session, kind, id);
         }
         this.#work.committed(session, due);
+        for (const listener of this.#listeners) listener(session, due);
       },
     };
     this.#sessions = new Sessions({ ...options, context });
@@ -195,12 +202,47 @@ export class Engine implements AsyncDisposable {
     options: FollowOptions = {},
   ): Promise<AsyncGenerator<readonly FrameText[], void, void>> {
     const actor = await this.#sessions.need(session);
-    return follow(actor, this.#options.storage, cursorIn(actor.head, after), options);
+    const { person, ...rest } = options;
+    return follow(actor, this.#options.storage, cursorIn(actor.head, after), {
+      ...rest,
+      ...(person && { join: () => this.presence.join(session) }),
+    });
   }
 
   /** An attempt for a worker; see {@link WorkQueue.claim}. */
   claimWork(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
     return this.#work.claim(request, actor, signal);
+  }
+
+  /** Calls back after every commit that changed index rows, and after a failed one that may have. */
+  onDue(listener: (session: string, due: readonly DueChange[]) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /**
+   * Does something to a session in the server's own name; undefined for an unknown session. For what keeps deliveries.
+   * The result comes once everything it saw and did is durable.
+   */
+  asServer<T>(
+    session: string,
+    work: (draft: Draft, env: Env, on: SessionActor) => T,
+  ): Promise<T | undefined> {
+    return this.#act(session, SERVER, work);
+  }
+
+  /** What a session's webhooks are told, and how far that came. @throws HoldfastError `unknown_session` */
+  deliveries(session: string): Promise<readonly Delivery[]> {
+    return this.#sessions.with(session, (on) => on.act(SERVER, () => on.deliveries.values()));
+  }
+
+  /** Deliveries that were given up, of all sessions; see {@link readDead}. */
+  deadDeliveries(query: { readonly after?: string; readonly limit: number }): Promise<DeadPage> {
+    return readDead(this.#deadContext(), query);
+  }
+
+  /** Has a delivery that was given up tried again; see {@link redeliver}. */
+  redeliver(id: string): Promise<boolean> {
+    return redeliver(this.#deadContext(), id);
   }
 
   /** Hands out no more work, fires no more timers, ends all streams and finishes what is being committed. */
@@ -215,6 +257,10 @@ export class Engine implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #deadContext() {
+    return { storage: this.#options.storage, act: this.asServer.bind(this) };
   }
 
   #env(actor: Actor): Env {

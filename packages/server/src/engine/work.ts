@@ -1,15 +1,19 @@
 import {
   decideTimer,
+  HoldfastError,
+  reject,
   startRun,
   type Actor,
   type Draft,
   type Env,
   type Offset,
+  type Rejection,
   type ToolDeclaration,
 } from "@holdfast/protocol";
 import type { Due, DueChange, Storage } from "../storage/storage.ts";
 import type { SessionActor } from "./actor.ts";
 import { leaseGroup } from "./due.ts";
+import { unknownSession } from "./errors.ts";
 import { Waiters } from "./waiters.ts";
 
 /** What a worker asks with. */
@@ -20,6 +24,8 @@ export interface WorkClaim {
   readonly instance?: string;
   /** Asks for the attempt that was started with it again, and takes nothing over. */
   readonly wakeId?: string;
+  /** With the wake id it waits for: this run and no other, at once or not at all. */
+  readonly run?: { readonly session: string; readonly runId: string };
   readonly waitMs?: number;
   readonly claims?: boolean;
   readonly tools?: readonly ToolDeclaration[];
@@ -79,6 +85,7 @@ export class WorkQueue {
    * (all of them where no instance is named), so that a restarted worker has its runs back at once.
    */
   async claim(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
+    if (request.run) return this.#takeNamed(request, request.run, actor);
     const again = await this.#ownAttempts(request, actor);
     if (again) return again;
     const place = this.#waiters.join(request.agent, request.waitMs ?? 0, signal);
@@ -90,6 +97,23 @@ export class WorkQueue {
     } finally {
       place.leave();
     }
+  }
+
+  /** The attempt of one run, begun with the wake id or begun with it before by the same worker. */
+  async #takeNamed(
+    request: WorkClaim,
+    { session, runId }: NonNullable<WorkClaim["run"]>,
+    actor: Actor,
+  ): Promise<Work> {
+    const ruling = await this.#context.act(session, actor, (draft, env) => {
+      const run = draft.state.runs.get(runId);
+      if (run?.agent !== request.agent) return unknownRun(request.agent, runId);
+      const wakeId = request.wakeId ?? "";
+      return this.#startNow(draft, env, { session, runId, wakeId }, request);
+    });
+    if (!ruling) throw unknownSession(session);
+    if ("code" in ruling) throw new HoldfastError(ruling);
+    return ruling;
   }
 
   /** Hears of every commit: a run that became ready wakes one worker. */
@@ -202,26 +226,38 @@ export class WorkQueue {
 
   #start(due: Due, request: WorkClaim, actor: Actor): Promise<Work | undefined> {
     const { session, id: runId } = due;
-    const { worker, claims = true, tools, complete, instance } = request;
     return this.#context.act(session, actor, (draft, env, on) => {
       const wakeId = draft.state.runs.get(runId)?.wakeId;
       if (wakeId === undefined) {
         if (!on.due.get("work", runId)) on.due.remove("work", runId, due.group);
         return undefined;
       }
-      const start = { runId, wakeId, worker, claims };
-      const ruling = startRun(
-        draft,
-        { ...start, ...(tools && { tools }), ...(complete && { complete }) },
-        env,
-      );
-      const run = draft.state.runs.get(runId);
-      if (ruling.error || !run) return undefined;
-      const { attempt } = run;
-      if (instance !== undefined) this.#instances.set(keyOf(session, runId), { attempt, instance });
-      return { session, runId, attempt, wakeId, offset: draft.state.head };
+      const started = this.#startNow(draft, env, { session, runId, wakeId }, request);
+      return "code" in started ? undefined : started;
     });
   }
+
+  #startNow(
+    draft: Draft,
+    env: Env,
+    { session, runId, wakeId }: Pick<Work, "session" | "runId" | "wakeId">,
+    { worker, claims = true, tools, complete, instance }: WorkClaim,
+  ): Work | Rejection {
+    const start = { runId, wakeId, worker, claims };
+    const ruling = startRun(
+      draft,
+      { ...start, ...(tools && { tools }), ...(complete && { complete }) },
+      env,
+    );
+    if (ruling.error) return ruling.error;
+    const attempt = draft.state.runs.get(runId)?.attempt ?? 0;
+    if (instance !== undefined) this.#instances.set(keyOf(session, runId), { attempt, instance });
+    return { session, runId, attempt, wakeId, offset: draft.state.head };
+  }
+}
+
+function unknownRun(agent: string, runId: string): Rejection {
+  return reject("unknown_run", `Agent ${agent} has no run ${runId} in this session.`);
 }
 
 function keyOf(session: string, runId: string): string {
