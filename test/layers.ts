@@ -19,7 +19,14 @@ const schemaPackages = ({ specifier }: Import): boolean =>
   ["zod", "@ag-ui/core", "@ag-ui/core/schemas"].includes(specifier);
 
 const client = ["sdk/wire", "sdk/client", "sdk/agent", "sdk/react", "sdk/codec", "sdk/durable"];
-const server = ["server/contract", "server/storage", "server/engine", "server/http", "server"];
+const server = [
+  "server/contract",
+  "server/storage",
+  "server/engine",
+  "server/http",
+  "server/webhooks",
+  "server",
+];
 
 /**
  * Who may import whom. `protocol` is below everything, so every layer may use it; `protocol/schemas`
@@ -63,6 +70,12 @@ export const layers: readonly Layer[] = [
     name: "server/http",
     at: ["packages/server/src/http/"],
     uses: ["protocol", "protocol/schemas", "server/engine"],
+  },
+  {
+    // Beside the faces: it calls others, and they do not call it.
+    name: "server/webhooks",
+    at: ["packages/server/src/webhooks/"],
+    uses: ["protocol", "server/contract", "server/engine"],
   },
   {
     name: "server/faces",

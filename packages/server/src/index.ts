@@ -3,6 +3,7 @@ export { createServer } from "./server.ts";
 export type { Server } from "./server.ts";
 export { memoryStorage } from "./storage/memory.ts";
 export { openSqlite } from "./storage/sqlite/open.ts";
+export type { WebhookOptions, WebhookTarget } from "./webhooks/index.ts";
 export { StorageConflict, StorageError } from "./storage/storage.ts";
 export type {
   Batch,

@@ -5,6 +5,7 @@ import { getRequestListener } from "@hono/node-server";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
 import { Engine, randomId } from "./engine/index.ts";
 import { createApp, directCommands, isLoopback, problemOfRequest, Tokens } from "./http/index.ts";
+import { checkWebhooks, startWebhooks } from "./webhooks/index.ts";
 
 /** A running server, behind `fetch` or a port. */
 export interface Server extends AsyncDisposable {
@@ -32,15 +33,22 @@ export function createServer(options: ServerOptions): Server {
   const config = { ...DEFAULTS, ...options };
   const { storage, leaseMs, heartbeatMs = Math.ceil(leaseMs / 3) } = config;
   const tokens = new Tokens(secret ?? randomBytes(32), () => storage.now());
-  const engine = new Engine({ ...config, newId: randomId });
+  const hooks = options.webhooks && checkWebhooks(options.webhooks);
+  const engine = new Engine({
+    ...config,
+    newId: randomId,
+    ...(hooks && { wakes: (agent: string) => hooks.agents.has(agent) }),
+  });
+  const webhooks = hooks && startWebhooks(hooks, { ...config, engine });
   const http = { ...config, engine, tokens, dev, heartbeatMs };
   const app = createApp(http);
   const direct = directCommands(http);
   const servers = new Set<HttpServer>();
 
   async function close(): Promise<void> {
+    const told = webhooks?.close();
     const ended = engine.close();
-    await Promise.all([ended, ...[...servers].map((server) => stop(server, ended))]);
+    await Promise.all([ended, ...[...servers].map((server) => stop(server, ended)), told]);
     servers.clear();
   }
 

@@ -12,7 +12,10 @@ const USAGE = `holdfast: a durable log for every agent conversation
   --host <address>     serve only                     (default 127.0.0.1)
   --pages <directory>  static pages served at /
   --agent <name>       of sessions that name none     (default default)
-  --lease <ms>         how long an agent may be silent (default 30000)`;
+  --lease <ms>         how long an agent may be silent (default 30000)
+  --agent-webhook <agent>=<url>   told when the agent has work; may be repeated
+  --notify-webhook <url>          told when a call waits and nobody is connected
+                       both sign with HOLDFAST_WEBHOOK_SECRET`;
 
 const [command, ...args] = process.argv.slice(2);
 try {

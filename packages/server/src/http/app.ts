@@ -6,6 +6,7 @@ import { entryRoutes } from "./routes/entries.ts";
 import { pageRoutes } from "./routes/pages.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { tokenRoutes } from "./routes/token.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 import { workRoutes } from "./routes/work.ts";
 
 /** The HTTP face, as `docs/protocol/http.md` describes it. */
@@ -20,6 +21,7 @@ export function createApp(options: HttpOptions): App {
   entryRoutes(app, options);
   sessionRoutes(app, options);
   workRoutes(app, options);
+  webhookRoutes(app, options);
   tokenRoutes(app, options);
   pageRoutes(app, options);
   return app;

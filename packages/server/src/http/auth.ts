@@ -91,6 +91,16 @@ export function mayRead({ attempt }: Identity, session: string): void {
   }
 }
 
+/** Whether it is somebody who may decide and answer, and not an agent. */
+export function isPerson({ principal, attempt }: Identity): boolean {
+  return principal.startsWith("user:") && !attempt;
+}
+
+/** @throws HoldfastError `forbidden` for anyone who does not run the server */
+export function mayAdminister(identity: Identity): void {
+  if (!isPerson(identity)) throw forbidden("This is for those who run the server.");
+}
+
 /** @throws HoldfastError `forbidden` for what an attempt may not do */
 export function mayChangeSessions({ attempt }: Identity): void {
   if (attempt) throw forbidden("An attempt's token neither creates nor deletes sessions.");

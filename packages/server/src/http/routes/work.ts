@@ -12,7 +12,15 @@ export function workRoutes(app: App, options: HttpOptions): void {
     const request = parseWorkRequest(await readJson(c.req.raw, maxBodyBytes));
     mayWork(identity, request.agent);
     if (request.tools) engine.validator.check(request.tools);
-    const work = await engine.claimWork(request, actorOf(identity), c.req.raw.signal);
+    const { session: of, runId: named, ...claim } = request;
+    const work = await engine.claimWork(
+      {
+        ...claim,
+        ...(of !== undefined && named !== undefined && { run: { session: of, runId: named } }),
+      },
+      actorOf(identity),
+      c.req.raw.signal,
+    );
     if (!work) return new Response(null, { status: 204 });
     const { session, runId, attempt } = work;
     const token = await tokens.mint({
