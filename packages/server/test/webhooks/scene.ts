@@ -70,7 +70,7 @@ export function scene(
       }),
     );
     const text = await response.text();
-    const json = (text === "" ? {} : JSON.parse(text)) as Record<string, never>;
+    const json = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
     return { status: response.status, body: json };
   }
 
