@@ -2,7 +2,10 @@ import { hash } from "node:crypto";
 import { waitingOf, type SessionState, type WebhookEvent } from "@holdfast/protocol";
 import { waitOf, type DeliveryKind } from "../engine/index.ts";
 
-/** What is to be told of a run or call now, and the id it is told under; undefined where there is nothing. */
+/**
+ * What is to be told of a run or call, and the id it is told under; undefined where nothing ever will be. Whether a call
+ * waits for people just now, its index row says.
+ */
 export function eventOf(
   session: string,
   state: SessionState,
@@ -17,10 +20,8 @@ export function eventOf(
   }
   const call = state.calls.get(about);
   const run = call && state.runs.get(call.runId);
-  if (!call || !run || (kind === "escalated" && call.escalatedAt === undefined)) return undefined;
-  const isForPeople =
-    call.status === "gated" || (call.status === "open" && call.executor === "client");
-  if (!isForPeople) return undefined;
+  if (!call || !run || call.status === "settled") return undefined;
+  if (kind === "escalated" && call.escalatedAt === undefined) return undefined;
   const type = kind === "waiting" ? "call.waiting" : "call.escalate";
   const wait = kind === "waiting" ? waitOf(call) : String(call.escalatedAt);
   return {

@@ -141,6 +141,19 @@ test("a claim that comes and goes is no new wait", async () => {
   expect(it.sent).toHaveLength(2);
 });
 
+test("one that is settled while it is told of leaves nothing behind", async () => {
+  await using it = scene();
+  await it.clock.advance(60_000);
+  it.answer(async ({ event }) => {
+    await it.command(event.session, { type: "run.cancel", runId: event.runId });
+    return new Response(null, { status: 500 });
+  });
+  await it.ask();
+  expect((await it.request("GET", "/v1/sessions/s/deliveries")).body).toEqual({ deliveries: [] });
+  const due = { kinds: ["waiting", "dead"], before: Number.MAX_SAFE_INTEGER, limit: 9 };
+  expect(await it.storage.due(due)).toEqual([]);
+});
+
 test("a notice that fails is tried again until the call is settled", async () => {
   await using it = scene();
   await it.clock.advance(60_000);
