@@ -66,6 +66,18 @@ test("C107: a tool that ends after Stop is told so, and starts nothing", async (
     details: { outcome: "cancelled", reason: "run_cancelled", settledBy: "user:bo" },
   });
   expect(await house.agent.claimWork({ worker: "w1", waitMs: 0 })).toBeUndefined();
+  expect(await house.bo.audit(house.session)).toMatchObject([
+    {
+      type: "late_answer",
+      actor: "user:ana",
+      command: { id: late.id, type: "call.answer" },
+      callId: "c1",
+      runId: work.runId,
+      code: "call_settled",
+      winner: { by: "user:bo", outcome: "cancelled", reason: "run_cancelled" },
+      content: '{"type":"json","value":"done"}',
+    },
+  ]);
 });
 
 test("C108: a tool that will not stop is over at once, alone or with its run", async () => {

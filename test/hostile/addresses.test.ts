@@ -57,8 +57,9 @@ test("an address that a client, an agent or a model writes anywhere is never ask
     const body = { agent, metadata: everywhere, ...everywhere };
     await ana.call("PUT", `/v1/sessions/${encodeURIComponent(id)}`, body);
     const media = { type: "image", source: { type: "url", value: it } };
-    for (const content of [`look at ${it}`, [{ type: "text", text: it }, media]]) {
-      const send = { type: "message.send", messageId: `${it}${String(content)}`, content };
+    const contents = [`look at ${it}`, [{ type: "text", text: it }, media]];
+    for (const [n, content] of contents.entries()) {
+      const send = { type: "message.send", messageId: `${it}${n}`, content };
       await ana.command(id, { ...send, metadata: everywhere, ...everywhere } as never);
     }
   }

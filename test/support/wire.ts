@@ -1,4 +1,11 @@
-import type { Command, CommandBody, Entry, StateRows, Verdict } from "@holdfast/protocol";
+import type {
+  AuditRecord,
+  Command,
+  CommandBody,
+  Entry,
+  StateRows,
+  Verdict,
+} from "@holdfast/protocol";
 
 /** The HTTP face through plain `fetch`, for tests that look at the server from outside. */
 export function wire(url: string, token: string) {
@@ -51,6 +58,18 @@ export function wire(url: string, token: string) {
         if (page.upToDate) return all;
         after = page.offset;
       }
+    },
+    /** What was refused, page by page. */
+    async audit(session: string): Promise<AuditRecord[]> {
+      const all: AuditRecord[] = [];
+      let after: number | undefined = 0;
+      while (after !== undefined) {
+        const path = `/v1/sessions/${encodeURIComponent(session)}/audit?after=${after}`;
+        const page = (await call("GET", path)).body as { records: AuditRecord[]; next?: number };
+        all.push(...page.records);
+        after = page.next;
+      }
+      return all;
     },
     /** The live stream from a cursor, as text. */
     async stream(session: string, after?: string) {

@@ -186,7 +186,7 @@ export interface InvalidArguments {
 }
 
 export type SessionEvent =
-  | { type: "session.created"; agent: string; metadata?: Metadata }
+  | { type: "session.created"; agent: string; owner?: string; metadata?: Metadata }
   | { type: "policy.set"; policy: Policy }
   | { type: "tools.advertised"; tools: ToolDeclaration[] }
   | { type: "approval.granted"; tool: string; callId: string }

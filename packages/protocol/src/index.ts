@@ -1,3 +1,4 @@
+export type { AuditDropped, AuditRecord, AuditRefusal, AuditWinner } from "./audit.ts";
 export type {
   Answer,
   Approval,

@@ -12,6 +12,8 @@ export interface SessionRow {
   readonly id: string;
   readonly agent: string;
   readonly createdAt: number;
+  /** The principal whose session it is: whoever created it, where nobody else was named. */
+  readonly owner?: string;
   readonly policy: Policy;
   readonly metadata?: Metadata;
   /** Tools that clients execute, newest advertisement of a name last. */

@@ -3,16 +3,23 @@ export { createServer } from "./server.ts";
 export type { Server } from "./server.ts";
 export { memoryStorage } from "./storage/memory.ts";
 export { openSqlite } from "./storage/sqlite/open.ts";
+export { AUDIT_KEPT, StorageConflict, StorageError } from "./storage/storage.ts";
 export type { WebhookOptions, WebhookTarget } from "./webhooks/index.ts";
-export { StorageConflict, StorageError } from "./storage/storage.ts";
 export type {
+  AuditAddition,
+  AuditKind,
+  AuditRow,
   Batch,
   Commit,
   Due,
   DueChange,
   DueQuery,
+  FindQuery,
+  FoundRow,
+  FoundRows,
   Row,
   RowChange,
   SessionHead,
   Storage,
+  TagChange,
 } from "./storage/storage.ts";

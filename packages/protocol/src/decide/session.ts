@@ -12,13 +12,20 @@ export function createSession(
   draft: Draft,
   session: {
     readonly agent: string;
+    /** Whose it is; without one, the actor's. */
+    readonly owner?: string;
     readonly metadata?: Metadata;
     readonly policy?: Partial<Policy>;
   },
   env: Env,
 ): void {
-  const { agent, metadata, policy } = session;
-  record(draft, env, { type: "session.created", agent, ...(metadata && { metadata }) });
+  const { agent, owner, metadata, policy } = session;
+  record(draft, env, {
+    type: "session.created",
+    agent,
+    ...(owner !== undefined && { owner }),
+    ...(metadata && { metadata }),
+  });
   if (policy) record(draft, env, { type: "policy.set", policy: { ...DEFAULT_POLICY, ...policy } });
 }
 

@@ -10,6 +10,7 @@ export function reduceSession(state: SessionState, entry: Entry, changes: Change
         ...state.session,
         agent: event.agent,
         createdAt: entry.at,
+        owner: event.owner ?? entry.actor,
         ...(event.metadata && { metadata: event.metadata }),
       };
       break;

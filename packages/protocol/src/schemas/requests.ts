@@ -8,6 +8,8 @@ import { parse } from "./invalid.ts";
 /** The body of `PUT /v1/sessions/{id}`. */
 export interface SessionRequest {
   readonly agent?: string;
+  /** The principal whose session it is to be; without one, the one who asks. */
+  readonly owner?: string;
   readonly metadata?: Metadata;
   readonly policy?: Partial<Policy>;
 }
@@ -51,7 +53,12 @@ export function parseTokenRequest(value: unknown): TokenRequest {
 }
 
 const sessionRequest = z.object(
-  { agent: f.name.optional(), metadata: f.metadata.optional(), policy: f.policy.optional() },
+  {
+    agent: f.name.optional(),
+    owner: f.name.optional(),
+    metadata: f.metadata.optional(),
+    policy: f.policy.optional(),
+  },
   "must be an object",
 );
 

@@ -18,20 +18,25 @@ import {
   type DueChange,
   type RowChange,
   type Storage,
+  type TagChange,
 } from "../storage/storage.ts";
+import type { Audit } from "./audit.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { DueIndex } from "./due-index.ts";
 import type { Terms } from "./due.ts";
 import { frame, type FrameText, type Role } from "./frame.ts";
 import type { Leases } from "./leases.ts";
 import { hashCommand, keepsReceipt, type Receipt } from "./receipts.ts";
+import { refusalsOf, type Refusal } from "./refusal.ts";
 import { rowChanges, type LoadedSession } from "./rows.ts";
 import { Subscription } from "./subscription.ts";
+import { TagIndex } from "./tags.ts";
 
 /** What an actor needs of the engine around it. */
 export interface ActorContext {
   readonly storage: Storage;
   readonly leases: Leases;
+  readonly audit: Audit;
   readonly terms: Terms;
   /** How long a batch waits for company before it is sealed, in milliseconds; 0: only while a commit is in flight. */
   readonly coalesceMs: number;
@@ -39,8 +44,10 @@ export interface ActorContext {
   readonly subscriberBytes: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   env(actor: Actor): Env;
-  /** Called after each commit that changed index rows, and after a failed one that may have. */
-  committed(session: string, due: readonly DueChange[]): void;
+  /** Called after each commit that changed what is found across sessions. */
+  committed(session: string, commit: Pick<Commit, "rows" | "due" | "tags">): void;
+  /** Called after a commit that failed, and yet may have written index rows. */
+  unsure(session: string, due: readonly DueChange[]): void;
   /** Called once, when the actor must not be used any more. */
   dropped(actor: SessionActor): void;
 }
@@ -66,6 +73,7 @@ export class SessionActor {
   readonly #draft: Draft;
   readonly #receipts: LoadedSession["receipts"];
   readonly #due: DueIndex;
+  readonly #tags: TagIndex;
   /** What somebody outside is told of; what is changed there from within {@link act} belongs to its commit. */
   readonly deliveries: Deliveries;
   readonly #subscriptions = new Set<Subscription>();
@@ -92,6 +100,7 @@ export class SessionActor {
     this.#committed = loaded.state.head;
     this.#stored = isNew ? null : loaded.state.head;
     this.#due = new DueIndex(loaded.state, context.terms, context.leases.of(id));
+    this.#tags = new TagIndex(loaded.state);
   }
 
   /** The newest offset that is durable. */
@@ -131,13 +140,20 @@ export class SessionActor {
   /**
    * Decides commands now, in order and with nothing in between, not atomically; one verdict each, once all of them are
    * durable. A command that was applied in the last 24 hours gets its verdict again, and `key_reused` where its id said
-   * something else.
+   * something else. What is refused goes to the audit, once what it was refused on is durable.
    */
   submit(commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
     return this.act(actor, (draft, env) => {
       const { attempt: mine } = actor;
       if (mine) this.#due.renewAttempt(draft.state, mine.runId, mine.attempt, env.now);
-      return commands.map((command) => this.#decide(draft, command, env));
+      return commands.map((command) => {
+        const verdict = this.#decide(draft, command, env);
+        if (verdict.error || verdict.skipped) {
+          const refusals = refusalsOf(draft.state, command, env, verdict);
+          this.#open.refusals = this.#open.refusals?.concat(refusals) ?? refusals;
+        }
+        return verdict;
+      });
     });
   }
 
@@ -256,6 +272,7 @@ export class SessionActor {
       return;
     }
     if (!commit) {
+      if (batch.refusals) this.#context.audit.note(this.id, batch.refusals);
       for (const { done } of batch.waiting) done();
       for (const { done } of batch.readers) done();
       return;
@@ -275,16 +292,17 @@ export class SessionActor {
       this.#fail(failure);
       // It may be durable all the same: then its timers are to fire, and its work is there.
       const hints = failure instanceof StorageConflict ? [] : commit.due.filter(isArmed);
-      if (hints.length > 0) this.#context.committed(this.id, hints);
+      if (hints.length > 0) this.#context.unsure(this.id, hints);
       return;
     }
     this.#inFlight = undefined;
     this.#stored = commit.head;
     this.#committed = commit.head;
     if (commit.batch) this.#broadcast(commit.batch);
+    if (batch.refusals) this.#context.audit.note(this.id, batch.refusals);
     for (const { done } of batch.waiting) done();
     for (const { done } of batch.readers) done();
-    if (commit.due.length > 0) this.#context.committed(this.id, commit.due);
+    if (commit.due.length > 0 || commit.tags) this.#context.committed(this.id, commit);
     if (this.#open.waiting.length > 0 || this.#open.readers.length > 0) this.#flushSoon();
   }
 
@@ -293,6 +311,7 @@ export class SessionActor {
     const { state } = this.#draft;
     const now = this.#context.storage.now();
     const rows: RowChange[] = [];
+    let tags: readonly TagChange[] = [];
     let entries: Batch | undefined;
     if (!this.#draft.empty) {
       this.#snapshot = undefined;
@@ -308,11 +327,15 @@ export class SessionActor {
       }
       rows.push(...rowChanges(state, sealed.touched));
       this.#due.note(state, sealed.touched, now);
+      tags = this.#tags.note(state, sealed.touched);
       this.deliveries.note(state, sealed.touched);
     }
     const told = this.deliveries.take();
-    if (told) rows.push(...told.rows);
-    const due = told ? [...this.#due.take(), ...told.due] : this.#due.take();
+    if (told) {
+      rows.push(...told.rows);
+      tags = [...tags, ...told.tags];
+    }
+    const due = this.#due.take();
     if (batch.receipts.length > 0) {
       for (const [id, receipt] of batch.receipts) {
         rows.push({ kind: "receipt", id, value: JSON.stringify(receipt) });
@@ -329,6 +352,7 @@ export class SessionActor {
       ...(entries && { batch: entries }),
       rows,
       due,
+      ...(tags.length > 0 && { tags }),
     };
   }
 
@@ -378,10 +402,11 @@ interface OpenBatch {
   readonly readers: Waiting[];
   readonly receipts: (readonly [id: string, receipt: Receipt])[];
   snapshot: Snapshot | undefined;
+  refusals: readonly Refusal[] | undefined;
 }
 
 function openBatch(): OpenBatch {
-  return { waiting: [], readers: [], receipts: [], snapshot: undefined };
+  return { waiting: [], readers: [], receipts: [], snapshot: undefined, refusals: undefined };
 }
 
 function repeatOf(id: string, known: Receipt, digest: string, head: Offset): Verdict {

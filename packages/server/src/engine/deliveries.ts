@@ -1,6 +1,7 @@
 import type { SessionState, TouchedRow } from "@holdfast/protocol";
-import type { DueChange, RowChange } from "../storage/storage.ts";
+import type { RowChange, TagChange } from "../storage/storage.ts";
 import type { DeliveryKind } from "./due.ts";
+import { tagOf } from "./tags.ts";
 
 /** How far the server came with telling somebody outside of something in the session. Before the first try there is none. */
 export interface Delivery {
@@ -30,7 +31,7 @@ export interface Delivery {
 export class Deliveries {
   readonly #all = new Map<string, Delivery>();
   #rows: RowChange[] = [];
-  #due: DueChange[] = [];
+  #tags: TagChange[] = [];
 
   /** @param stored as storage has them */
   constructor(stored: readonly Delivery[] = []) {
@@ -39,11 +40,6 @@ export class Deliveries {
 
   get(kind: DeliveryKind, about: string): Delivery | undefined {
     return this.#all.get(keyOf(kind, about));
-  }
-
-  /** What a row of kind `dead` is about. */
-  find(dead: string): Delivery | undefined {
-    return this.#all.get(dead);
   }
 
   values(): readonly Delivery[] {
@@ -74,10 +70,10 @@ export class Deliveries {
   }
 
   /** The changes since the last call, if any; they belong in the next commit. */
-  take(): { readonly rows: readonly RowChange[]; readonly due: readonly DueChange[] } | undefined {
+  take(): { readonly rows: readonly RowChange[]; readonly tags: readonly TagChange[] } | undefined {
     if (this.#rows.length === 0) return undefined;
-    const taken = { rows: this.#rows, due: this.#due };
-    [this.#rows, this.#due] = [[], []];
+    const taken = { rows: this.#rows, tags: this.#tags };
+    [this.#rows, this.#tags] = [[], []];
     return taken;
   }
 
@@ -93,11 +89,19 @@ export class Deliveries {
   #bury(id: string, next: Delivery | undefined): void {
     const known = this.#all.get(id);
     if (next?.status === "dead") {
-      this.#due.push({ kind: "dead", id, at: next.at ?? 0, group: next.id });
+      const tags = [DEAD, idTag(next.id)];
+      this.#tags.push({ kind: "delivery", id, at: next.at ?? 0, tags });
     } else if (known?.status === "dead") {
-      this.#due.push({ kind: "dead", id, at: null, group: known.id });
+      this.#tags.push({ kind: "delivery", id, at: 0, tags: null });
     }
   }
+}
+
+/** What dead ones are tagged with. */
+export const DEAD = "dead";
+
+export function idTag(id: string): string {
+  return tagOf("id", id);
 }
 
 function keyOf(kind: DeliveryKind, about: string): string {

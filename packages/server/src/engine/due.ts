@@ -6,7 +6,7 @@ import type { Call, Run } from "@holdfast/protocol";
  * - `claim`: an explicitly claimed call. `approval`: a gated call that will not wait for ever. `deadline`: likewise
  *   an open or claimed one. `escalation`: one that waits for a person, and is told of once.
  * - what somebody outside is to be told: `wake`, that a run may be started; `waiting`, that a call waits for people;
- *   `escalated`, that it does for too long. `dead`: what could not be told.
+ *   `escalated`, that it does for too long.
  */
 export type DueKind =
   | "work"
@@ -15,7 +15,6 @@ export type DueKind =
   | "approval"
   | "deadline"
   | "escalation"
-  | "dead"
   | DeliveryKind;
 
 export type DeliveryKind = "wake" | "waiting" | "escalated";
@@ -70,7 +69,7 @@ export function dueOfCall(
   call: Call | undefined,
   now: number,
   terms: Terms,
-): Record<Exclude<DueKind, "work" | "lease" | "wake" | "dead">, Wanted | undefined> {
+): Record<Exclude<DueKind, "work" | "lease" | "wake">, Wanted | undefined> {
   const claim =
     call?.status === "claimed" && call.claim && !call.claim.implicit
       ? { at: now + terms.claimLeaseMs, group: "", holder: call.claim.id }

@@ -8,15 +8,18 @@ import {
   type Metadata,
   type Offset,
   type Policy,
+  type Rejection,
   type Verdict,
 } from "@holdfast/protocol";
 import {
   StorageConflict,
+  type AuditRow,
+  type Commit,
   type DueChange,
-  type SessionHead,
   type Storage,
 } from "../storage/storage.ts";
 import type { SessionActor, Snapshot } from "./actor.ts";
+import { Audit } from "./audit.ts";
 import { cursorIn } from "./cursor.ts";
 import { readDead, redeliver, type DeadPage } from "./dead.ts";
 import type { Delivery } from "./deliveries.ts";
@@ -26,7 +29,9 @@ import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
 import type { FrameText } from "./frame.ts";
 import type { IdKind } from "./ids.ts";
+import { Inbox, type CallPage, type CallQuery, type InboxNews, type MayRead } from "./inbox.ts";
 import { Leases } from "./leases.ts";
+import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
 import { readPage, type Page } from "./page.ts";
 import { Presence } from "./presence.ts";
 import { Sessions } from "./sessions.ts";
@@ -55,6 +60,8 @@ export interface SessionView {
   readonly agent: string;
   readonly offset: Offset;
   readonly createdAt: number;
+  /** The principal whose it is. */
+  readonly owner?: string;
   readonly metadata?: Metadata;
 }
 
@@ -71,6 +78,8 @@ export class Engine implements AsyncDisposable {
   readonly #sessions: Sessions;
   readonly #timers: Timers;
   readonly #work: WorkQueue;
+  readonly #inbox: Inbox;
+  readonly #audit: Audit;
   readonly #listeners = new Set<(session: string, due: readonly DueChange[]) => void>();
   readonly validator: Validator = createValidator();
   readonly presence: Presence;
@@ -81,19 +90,27 @@ export class Engine implements AsyncDisposable {
     const { storage, schedule, log } = options;
     const leases = new Leases();
     this.presence = new Presence(() => storage.now());
+    const noteDue = (session: string, due: readonly DueChange[]) => {
+      for (const { kind, id, at } of due) {
+        if (at !== null && isTimerKind(kind)) this.#timers.note(at);
+        if (at === null && (kind === "lease" || kind === "claim")) leases.drop(session, kind, id);
+      }
+      this.#work.committed(session, due);
+      for (const listener of this.#listeners) listener(session, due);
+    };
+    const audit = new Audit({ storage, schedule, log });
+    this.#audit = audit;
     const context = {
       ...options,
       leases,
+      audit,
       terms: options,
       env: (actor: Actor) => this.#env(actor),
-      committed: (session: string, due: readonly DueChange[]) => {
-        for (const { kind, id, at } of due) {
-          if (at !== null && isTimerKind(kind)) this.#timers.note(at);
-          if (at === null && (kind === "lease" || kind === "claim")) leases.drop(session, kind, id);
-        }
-        this.#work.committed(session, due);
-        for (const listener of this.#listeners) listener(session, due);
+      committed: (session: string, commit: Pick<Commit, "rows" | "due" | "tags">) => {
+        noteDue(session, commit.due);
+        this.#inbox.committed(session, commit);
       },
+      unsure: noteDue,
     };
     this.#sessions = new Sessions({ ...options, context });
     this.#timers = new Timers({
@@ -114,6 +131,7 @@ export class Engine implements AsyncDisposable {
       log,
       act: (session, actor, work) => this.#act(session, actor, work),
     });
+    this.#inbox = new Inbox(storage);
     this.#timers.start();
   }
 
@@ -122,6 +140,7 @@ export class Engine implements AsyncDisposable {
     id: string,
     session: {
       readonly agent: string;
+      readonly owner?: string;
       readonly metadata?: Metadata;
       readonly policy?: Partial<Policy>;
     },
@@ -147,17 +166,15 @@ export class Engine implements AsyncDisposable {
         agent: session.agent,
         offset: head,
         createdAt: session.createdAt,
+        ...(session.owner !== undefined && { owner: session.owner }),
         ...(session.metadata && { metadata: session.metadata }),
       })),
     );
   }
 
-  /** Sessions by id, ascending. */
-  sessions(query: {
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly SessionHead[]> {
-    return this.#options.storage.sessions(query);
+  /** Sessions, found by what they are tagged with; see {@link listSessions}. */
+  sessions(query: SessionQuery, mayRead: MayRead): Promise<SessionPage> {
+    return listSessions(this.#options.storage, query, mayRead);
   }
 
   /** Removes a session and all that belongs to it; unknown sessions are fine. */
@@ -171,6 +188,22 @@ export class Engine implements AsyncDisposable {
    */
   submit(session: string, commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
     return this.#sessions.with(session, (on) => on.submit(commands, actor));
+  }
+
+  /** Takes note of a command that its sender may not give, so that it never came to be decided. */
+  noteRefusal(session: string, command: Command, actor: Actor, { code }: Rejection): void {
+    const at = this.#options.storage.now();
+    this.#audit.note(session, [{ at, actor, command, code }]);
+  }
+
+  /** What is kept of a session's refusals above the number `after`, oldest first, those just given included. */
+  async audit(
+    session: string,
+    query: { readonly after: number; readonly limit: number },
+  ): Promise<readonly AuditRow[]> {
+    await this.#sessions.need(session);
+    await this.#audit.flush();
+    return this.#options.storage.audit(session, query);
   }
 
   /** The whole state of a session and the offset it holds for. */
@@ -209,6 +242,20 @@ export class Engine implements AsyncDisposable {
     });
   }
 
+  /** Calls that wait for somebody; see {@link Inbox.calls}. */
+  calls(query: CallQuery, mayRead: MayRead): Promise<CallPage> {
+    return this.#inbox.calls(query, mayRead);
+  }
+
+  /** The same, and live; see {@link Inbox.watch}. */
+  watchCalls(
+    query: CallQuery,
+    mayRead: MayRead,
+    signal: AbortSignal,
+  ): AsyncGenerator<InboxNews, void, void> {
+    return this.#inbox.watch(query, mayRead, signal);
+  }
+
   /** An attempt for a worker; see {@link WorkQueue.claim}. */
   claimWork(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
     return this.#work.claim(request, actor, signal);
@@ -237,30 +284,28 @@ export class Engine implements AsyncDisposable {
 
   /** Deliveries that were given up, of all sessions; see {@link readDead}. */
   deadDeliveries(query: { readonly after?: string; readonly limit: number }): Promise<DeadPage> {
-    return readDead(this.#deadContext(), query);
+    return readDead(this.#options.storage, query);
   }
 
   /** Has a delivery that was given up tried again; see {@link redeliver}. */
   redeliver(id: string): Promise<boolean> {
-    return redeliver(this.#deadContext(), id);
+    return redeliver({ storage: this.#options.storage, act: this.asServer.bind(this) }, id);
   }
 
   /** Hands out no more work, fires no more timers, ends all streams and finishes what is being committed. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
       this.#work.close();
+      this.#inbox.close();
       await this.#timers.stop();
       await this.#sessions.close();
+      await this.#audit.close();
     })();
     return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  #deadContext() {
-    return { storage: this.#options.storage, act: this.asServer.bind(this) };
   }
 
   #env(actor: Actor): Env {

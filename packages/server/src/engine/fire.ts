@@ -45,7 +45,6 @@ function timerOf(kind: DueKind, id: string, { holder }: Wanted): Timer | undefin
     case "wake":
     case "waiting":
     case "escalated":
-    case "dead":
       return undefined;
   }
 }

@@ -8,6 +8,8 @@ export type { EngineOptions, SessionView } from "./engine.ts";
 export type { FollowOptions } from "./follow.ts";
 export type { FrameText } from "./frame.ts";
 export { randomId } from "./ids.ts";
+export type { CallPage, CallQuery, InboxNews, MayRead, PendingCall } from "./inbox.ts";
+export type { ListedSession, SessionPage, SessionQuery } from "./list.ts";
 export type { Page } from "./page.ts";
 export type { Presence } from "./presence.ts";
 export type { Validator } from "./validate.ts";

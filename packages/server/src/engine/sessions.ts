@@ -70,6 +70,7 @@ export class Sessions {
       await actor?.settled();
       await this.#options.storage.delete(id);
       this.#context.leases.delete(id);
+      this.#context.audit.forget(id);
       return undefined;
     });
   }

@@ -1,6 +1,8 @@
 import { Hono } from "hono";
 import type { App, HttpOptions } from "./context.ts";
 import { json, problem, problemOf } from "./problem.ts";
+import { callRoutes } from "./routes/calls.ts";
+import { auditRoutes } from "./routes/audit.ts";
 import { commandRoutes } from "./routes/commands.ts";
 import { entryRoutes } from "./routes/entries.ts";
 import { pageRoutes } from "./routes/pages.ts";
@@ -17,8 +19,10 @@ export function createApp(options: HttpOptions): App {
     problem({ code: "not_found", message: `There is nothing at ${c.req.method} ${c.req.path}.` }),
   );
   app.get("/healthz", () => json(`{"ok":true}`));
+  callRoutes(app, options);
   commandRoutes(app, options);
   entryRoutes(app, options);
+  auditRoutes(app, options);
   sessionRoutes(app, options);
   workRoutes(app, options);
   webhookRoutes(app, options);

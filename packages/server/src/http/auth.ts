@@ -85,10 +85,20 @@ export function authenticate(request: Request, tokens: Tokens): Identity | Promi
 }
 
 /** Reads are open to every principal; an attempt's token is for its own session. @throws HoldfastError `forbidden` */
-export function mayRead({ attempt }: Identity, session: string): void {
-  if (attempt && attempt.session !== session) {
-    throw forbidden(`This token is for an attempt of session ${attempt.session}.`);
-  }
+export function mayRead(identity: Identity, session: string): void {
+  if (canRead(identity, session)) return;
+  throw forbidden(`This token is for an attempt of session ${identity.attempt?.session}.`);
+}
+
+/** Whether {@link mayRead}. */
+export function canRead({ attempt }: Identity, session: string): boolean {
+  return attempt === undefined || attempt.session === session;
+}
+
+/** What others tried, and what came too late, is for people. @throws HoldfastError `forbidden` */
+export function mayAudit({ principal }: Identity): void {
+  if (principal.startsWith("user:")) return;
+  throw forbidden("The audit is for people: read it with a user's token.");
 }
 
 /** Whether it is somebody who may decide and answer, and not an agent. */

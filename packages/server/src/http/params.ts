@@ -24,6 +24,32 @@ function isDecodable(url: string): boolean {
   }
 }
 
+/** Which page the query asks for. @throws HoldfastError `invalid_request` */
+export function pageOf(
+  request: { query(name: string): string | undefined },
+  most: number,
+): { readonly limit: number; readonly after?: string; readonly newestFirst?: boolean } {
+  const limit = limitOf(request.query("limit"), most);
+  const after = request.query("after");
+  const order = request.query("order") ?? "oldest";
+  if (order !== "oldest" && order !== "newest") {
+    throw new HoldfastError(reject("invalid_request", "order: must be oldest or newest."));
+  }
+  return {
+    limit,
+    ...(after !== undefined && { after }),
+    ...(order === "newest" && { newestFirst: true }),
+  };
+}
+
+/** The number to read on after, from the query; 0 where there is none. @throws HoldfastError `invalid_request` */
+export function numberAfter(value: string | undefined): number {
+  if (value === undefined || /^\d{1,15}$/.test(value)) return Number(value ?? 0);
+  throw new HoldfastError(
+    reject("invalid_request", "after: must be the number of a record, or absent."),
+  );
+}
+
 /** A page's size from the query. @throws HoldfastError `invalid_request` */
 export function limitOf(value: string | undefined, most: number): number {
   if (value === undefined) return most;

@@ -1,8 +1,19 @@
-import { type Commit, type Storage, StorageConflict, StorageError } from "./storage.ts";
+import {
+  type AuditAddition,
+  type Commit,
+  type Storage,
+  StorageConflict,
+  StorageError,
+} from "./storage.ts";
 
 /** A change of one session, as it waits for its group. */
 export type Change =
   | { readonly type: "append"; readonly commit: Commit }
+  | {
+      readonly type: "audit";
+      readonly session: string;
+      readonly records: readonly AuditAddition[];
+    }
   | { readonly type: "delete"; readonly session: string };
 
 /** What became of one change of a group that was written. */
@@ -12,7 +23,7 @@ export type Outcome =
   | { readonly type: "failed"; readonly error: StorageError };
 
 /** The writing half of a storage, and its end. */
-export interface Group extends Pick<Storage, "append" | "delete"> {
+export interface Group extends Pick<Storage, "append" | "delete" | "addAudit"> {
   /** @throws StorageError `closed` once it is */
   readonly check: () => void;
   /** Takes nothing more, waits until all that was taken has settled, and ends the storage. Safe to repeat. */
@@ -76,6 +87,7 @@ export function groupChanges(
   return {
     append: (commit) => add({ type: "append", commit }),
     delete: (session) => add({ type: "delete", session }),
+    addAudit: (session, records) => add({ type: "audit", session, records }),
     check() {
       if (closed) throw isClosed();
     },
@@ -91,11 +103,14 @@ export class Broken {
     return this.#errors.size > 0;
   }
 
-  /** The error a change must be refused with, if any. A delete builds on nothing, and heals its session. */
+  /**
+   * The error a change must be refused with, if any. A delete builds on nothing, and heals its session; audit records
+   * build on nothing either.
+   */
   refusal(change: Change): StorageError | undefined {
     if (this.#errors.size === 0) return undefined;
     if (change.type === "append") return this.#errors.get(change.commit.session);
-    this.#errors.delete(change.session);
+    if (change.type === "delete") this.#errors.delete(change.session);
     return undefined;
   }
 
@@ -114,7 +129,7 @@ export function asFailure(cause: unknown): StorageError {
 
 /** What in a commit no storage can keep exactly, or undefined: text must be well-formed Unicode. */
 export function malformed(commit: Commit): StorageError | undefined {
-  const { session, expect, head, batch, rows, due } = commit;
+  const { session, expect, head, batch, rows, due, tags = [] } = commit;
   const good =
     session.isWellFormed() &&
     head.isWellFormed() &&
@@ -127,6 +142,12 @@ export function malformed(commit: Commit): StorageError | undefined {
     ) &&
     due.every(
       (row) => row.kind.isWellFormed() && row.id.isWellFormed() && row.group.isWellFormed(),
+    ) &&
+    tags.every(
+      (row) =>
+        row.kind.isWellFormed() &&
+        row.id.isWellFormed() &&
+        (row.tags ?? []).every((tag) => tag.isWellFormed()),
     );
   if (good) return undefined;
   return new StorageError(

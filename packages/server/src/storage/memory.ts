@@ -1,13 +1,19 @@
 import type { Offset } from "@holdfast/protocol";
+import { addAudit, malformedAudit } from "./audit.ts";
 import { Broken, type Change, groupChanges, malformed, type Outcome } from "./group.ts";
 import {
+  type AuditRow,
   type Batch,
   type Commit,
   type Due,
   type DueQuery,
+  type FindQuery,
+  type FoundRow,
+  type FoundRows,
   type Row,
   type Storage,
   StorageError,
+  type TagChange,
 } from "./storage.ts";
 
 /**
@@ -41,6 +47,10 @@ export function memoryStorage(options: { readonly now?: () => number } = {}): St
         .toSorted((a, b) => a.at - b.at)
         .slice(0, Math.max(0, query.limit));
     },
+    async find(query) {
+      check();
+      return findTagged(sessions, query);
+    },
     async sessions({ after, limit }) {
       check();
       return [...sessions]
@@ -48,6 +58,11 @@ export function memoryStorage(options: { readonly now?: () => number } = {}): St
         .toSorted(([a], [b]) => byCodePoint(a, b))
         .slice(0, Math.max(0, limit))
         .map(([session, { head }]) => ({ session, head }));
+    },
+    async audit(session, { after, limit }) {
+      check();
+      const kept = sessions.get(session)?.audit ?? [];
+      return kept.filter(({ seq }) => seq > after).slice(0, Math.max(0, limit));
     },
     now: options.now ?? Date.now,
     [Symbol.asyncDispose]: close,
@@ -59,6 +74,8 @@ interface Session {
   readonly batches: Batch[];
   readonly rows: Map<string, Row>;
   readonly due: Map<string, Due>;
+  readonly tags: Map<string, TagChange>;
+  audit: readonly AuditRow[];
 }
 
 function applyAll(sessions: Map<string, Session>, changes: readonly Change[]): Outcome[] {
@@ -75,6 +92,13 @@ function applyAll(sessions: Map<string, Session>, changes: readonly Change[]): O
 function apply(sessions: Map<string, Session>, change: Change): Outcome {
   if (change.type === "delete") {
     sessions.delete(change.session);
+    return { type: "done" };
+  }
+  if (change.type === "audit") {
+    const error = malformedAudit(change.session, change.records);
+    if (error) return { type: "failed", error };
+    const session = sessions.get(change.session);
+    if (session) session.audit = addAudit(session.audit, change.records);
     return { type: "done" };
   }
   const { commit } = change;
@@ -94,7 +118,7 @@ function apply(sessions: Map<string, Session>, change: Change): Outcome {
 }
 
 function newSession(head: Offset): Session {
-  return { head, batches: [], rows: new Map(), due: new Map() };
+  return { head, batches: [], rows: new Map(), due: new Map(), tags: new Map(), audit: [] };
 }
 
 function write(session: Session, commit: Commit): Session {
@@ -108,7 +132,42 @@ function write(session: Session, commit: Commit): Session {
     if (at === null) session.due.delete(keyOf(kind, id));
     else session.due.set(keyOf(kind, id), { session: commit.session, kind, id, at, group });
   }
+  for (const change of commit.tags ?? []) {
+    if (change.tags === null) session.tags.delete(keyOf(change.kind, change.id));
+    else session.tags.set(keyOf(change.kind, change.id), change);
+  }
   return session;
+}
+
+function findTagged(sessions: Map<string, Session>, query: FindQuery): FoundRows {
+  const { kind, tags, after, newestFirst, limit } = query;
+  const all = [...sessions].flatMap(([session, { rows, tags: tagged }]) =>
+    [...tagged.values()].flatMap((change) => {
+      const row = rows.get(keyOf(kind, change.id));
+      if (change.kind !== kind || !row || !tags.every((tag) => change.tags?.includes(tag)))
+        return [];
+      return [{ session, id: change.id, at: change.at, value: row.value }];
+    }),
+  );
+  const ordered = all.toSorted((a, b) => {
+    const order = a.at - b.at || byCodePoint(placeOf(a), placeOf(b));
+    return newestFirst ? -order : order;
+  });
+  const place =
+    after === undefined ? 0 : ordered.findIndex((row) => isBeyond(row, after, newestFirst));
+  const rows = place < 0 ? [] : ordered.slice(place, place + Math.max(0, limit));
+  const last = rows.at(-1);
+  return { rows, ...(last && rows.length >= limit && { next: `${last.at} ${placeOf(last)}` }) };
+}
+
+function placeOf({ session, id }: FoundRow): string {
+  return JSON.stringify([session, id]);
+}
+
+function isBeyond(row: FoundRow, cursor: string, newestFirst = false): boolean {
+  const [, time = "", place = ""] = /^(-?\d+) (.*)$/s.exec(cursor) ?? [];
+  const order = row.at - Number(time) || byCodePoint(placeOf(row), place);
+  return time !== "" && (newestFirst ? order < 0 : order > 0);
 }
 
 function batchesAfter(batches: readonly Batch[], after: Offset, maxBytes: number): Batch[] {

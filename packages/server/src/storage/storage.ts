@@ -31,11 +31,25 @@ export interface Storage extends AsyncDisposable {
   entries(session: string, after: Offset, maxBytes: number): Promise<readonly Batch[]>;
   /** Index rows that are due at `before` or earlier, soonest first; ties in no particular order. */
   due(query: DueQuery): Promise<readonly Due[]>;
+  /** Rows by what they are tagged with, over all sessions. */
+  find(query: FindQuery): Promise<FoundRows>;
   /** Sessions whose id is above `after`, ascending by code point (which is not JavaScript's string order). */
   sessions(query: {
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly SessionHead[]>;
+  /**
+   * Adds records to a session's audit, in order, and forgets those that {@link AUDIT_KEPT} says are too many. All or
+   * none, durable before it resolves. It takes its turn among the session's appends and deletes, and shares their fate
+   * in nothing: it looks at no head and moves none, and neither fails because the other did. Of an unknown session
+   * nothing is kept.
+   */
+  addAudit(session: string, records: readonly AuditAddition[]): Promise<void>;
+  /** What is kept of a session's audit above the number `after`, ascending. Empty for an unknown session. */
+  audit(
+    session: string,
+    query: { readonly after: number; readonly limit: number },
+  ): Promise<readonly AuditRow[]>;
   /** Removes a session and all that belongs to it; unknown sessions are fine. Durable before it resolves. */
   delete(session: string): Promise<void>;
   /** The storage's clock, Unix milliseconds: the one every deadline is measured on. */
@@ -55,6 +69,8 @@ export interface Commit {
   readonly batch?: Batch;
   readonly rows: readonly RowChange[];
   readonly due: readonly DueChange[];
+  /** Absent where nothing changes. */
+  readonly tags?: readonly TagChange[];
 }
 
 /** Entries of one commit: the JSON text of an array, with what a reader needs to find them. */
@@ -95,6 +111,74 @@ export interface DueQuery {
   readonly before: number;
   readonly limit: number;
 }
+
+/**
+ * What a row can be found by across sessions: takes the place of all tags that the row with this key had, and of its
+ * time. Null removes them; a row without tags is not found. Removing the row itself leaves them as they are.
+ */
+export interface TagChange {
+  readonly kind: string;
+  readonly id: string;
+  /** What found rows are ordered by. Unix milliseconds. */
+  readonly at: number;
+  readonly tags: readonly string[] | null;
+}
+
+/** Rows of a kind that have all of `tags`; without any, all of the kind that are tagged. */
+export interface FindQuery {
+  readonly kind: string;
+  /** The first is searched by, the others are looked at: the rarest comes first. */
+  readonly tags: readonly string[];
+  /** The `next` of an earlier answer to the same query. One that is none of ours finds nothing. */
+  readonly after?: string;
+  readonly newestFirst?: boolean;
+  readonly limit: number;
+}
+
+/** By their time; those of one time in an order that stays. */
+export interface FoundRows {
+  readonly rows: readonly FoundRow[];
+  /**
+   * Where to go on. Absent once there is nothing more; there may be one after fewer rows than were asked for, or none
+   * at all, for a search ends early rather than keep others waiting.
+   */
+  readonly next?: string;
+}
+
+export interface FoundRow {
+  readonly session: string;
+  readonly id: string;
+  readonly at: number;
+  /** The row itself. Rows that were tagged and do not exist are not found. */
+  readonly value: string;
+}
+
+/**
+ * What is kept of one refusal, beside the log. Its parts are apart so that `content` can be erased one day while `json`,
+ * which holds a digest of it, stays as it was.
+ */
+export interface AuditRow {
+  /** Counts what was written to the session's audit, from 1. Numbers of what was forgotten are missing. */
+  readonly seq: number;
+  readonly kind: AuditKind;
+  /** What it is counted with: of a late answer its call, of any other refusal its actor. */
+  readonly group: string;
+  /** What happened; never changes. */
+  readonly json: string;
+  /** What somebody sent with it, as far as that is kept. */
+  readonly content: string | null;
+}
+
+/** A record to write; storage numbers it. */
+export type AuditAddition = Omit<AuditRow, "seq">;
+
+export type AuditKind = keyof typeof AUDIT_KEPT;
+
+/** How many records of a kind are kept, the newest ones: of each group of a session, and of the session as a whole. */
+export const AUDIT_KEPT = {
+  late: { ofGroup: 8, ofSession: 1024 },
+  refused: { ofGroup: 256, ofSession: 1024 },
+} as const;
 
 export interface SessionHead {
   readonly session: string;

@@ -10,9 +10,9 @@ test("webhooks are addresses from flags, and secrets from the environment", () =
   vi.stubEnv("HOLDFAST_WEBHOOK_SECRET", ` ${FIRST}  ${SECOND}\n`);
   const secret = [FIRST, SECOND];
   const { webhooks } = readFlags([
-    ...["--agent-webhook", "demo=https://a.test/?x=y"],
-    ...["--agent-webhook", "__proto__=https://b.test/"],
-    ...["--notify-webhook", "https://c.test/"],
+    "--agent-webhook=demo=https://a.test/?x=y",
+    "--agent-webhook=__proto__=https://b.test/",
+    "--notify-webhook=https://c.test/",
   ]);
   expect(Object.entries(webhooks?.agents ?? {})).toEqual([
     ["demo", { url: "https://a.test/?x=y", secret }],
@@ -23,7 +23,7 @@ test("webhooks are addresses from flags, and secrets from the environment", () =
 
 test.each(["demo", "=https://a.test/", "demo="])("--agent-webhook %s is refused", (text) => {
   vi.stubEnv("HOLDFAST_WEBHOOK_SECRET", FIRST);
-  expect(() => readFlags(["--agent-webhook", text])).toThrow(/^--agent-webhook must be/);
+  expect(() => readFlags([`--agent-webhook=${text}`])).toThrow(/^--agent-webhook must be/);
 });
 
 test("webhooks without a secret are refused", () => {

@@ -20,20 +20,49 @@ test("a session is made once, read, listed and deleted", async () => {
   expect((await server.request("PUT", "/v1/sessions/bare")).status).toBe(201);
 
   const all = await server.request("GET", "/v1/sessions");
-  expect(all.body).toEqual({
-    sessions: [
-      { id: "a/b", offset: made.body["offset"] },
-      { id: "bare", offset: expect.any(String) },
-    ],
-  });
-  const page = await server.request("GET", "/v1/sessions?limit=1");
-  expect(page.body).toMatchObject({ sessions: [{ id: "a/b" }], next: "a/b" });
-  const rest = await server.request("GET", "/v1/sessions?limit=1&after=a%2Fb");
-  expect(rest.body).toMatchObject({ sessions: [{ id: "bare" }] });
+  const { offset: _, ...listed } = made.body;
+  const bare = { id: "bare", agent: "demo", owner: "user:ana", createdAt: expect.any(Number) };
+  expect(all.body).toEqual({ sessions: [listed, bare] });
 
   expect((await server.request("DELETE", "/v1/sessions/a%2Fb")).status).toBe(204);
   expect((await server.request("GET", "/v1/sessions/a%2Fb")).status).toBe(404);
   expect((await server.request("DELETE", "/v1/sessions/a%2Fb")).status).toBe(204);
+});
+
+test("sessions are found by owner, agent and metadata, a page at a time, either way round", async () => {
+  await using server = await startServer({ defaultAgent: "demo" });
+  const sessions = {
+    s1: { metadata: { team: "blue", open: true, tags: ["x"], deep: { team: "blue" } } },
+    s2: { metadata: { team: "blue", level: 3 }, agent: "other" },
+    s3: { metadata: { team: "red", long: "x".repeat(300), lone: "\ud800" }, owner: "user:bob" },
+  };
+  for (const [id, body] of Object.entries(sessions))
+    expect((await server.request("PUT", `/v1/sessions/${id}`, { body })).status).toBe(201);
+  const list = async (query: string) => {
+    const { status, body } = await server.request("GET", `/v1/sessions?${query}`);
+    expect(status).toBe(200);
+    return body as { sessions: { id: string }[]; next?: string };
+  };
+  const ids = async (query: string) => (await list(query)).sessions.map(({ id }) => id).toSorted();
+  expect(await ids("meta.team=blue")).toEqual(["s1", "s2"]);
+  expect(await ids("meta.team=blue&meta.level=3")).toEqual(["s2"]);
+  expect(await ids("meta.open=true")).toEqual(["s1"]);
+  expect(await ids("owner=user:bob")).toEqual(["s3"]);
+  expect(await ids("agent=demo&owner=user:ana")).toEqual(["s1"]);
+  for (const none of [`meta.long=${"x".repeat(300)}`, "meta.tags=x", "meta.__proto__=x", "after=x"])
+    expect(await ids(none)).toEqual([]);
+  const forth = await list("limit=2");
+  const back = await list("limit=2&order=newest");
+  const rest = await list(`limit=2&after=${encodeURIComponent(forth.next ?? "")}`);
+  expect([...forth.sessions, ...rest.sessions].map(({ id }) => id).toSorted()).toEqual([
+    "s1",
+    "s2",
+    "s3",
+  ]);
+  expect(rest).not.toHaveProperty("next");
+  expect(back.sessions).toHaveLength(2);
+  const bad = await server.request("GET", "/v1/sessions?order=random");
+  expect(bad).toMatchObject({ status: 400, body: { code: "invalid_request" } });
 });
 
 test("work is granted with what an attempt needs, and 204 when there is none", async () => {

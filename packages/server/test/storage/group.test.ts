@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type Change, groupChanges, type Outcome } from "../../src/storage/group.ts";
 import { StorageError } from "../../src/storage/storage.ts";
-import { addition, creation, rowsOnly } from "../suites/commits.ts";
-import { settle } from "../suites/storage.ts";
+import { addition, creation, refused, rowsOnly } from "../suites/commits.ts";
+import { settle } from "../suites/settle.ts";
 
 /** Groups changes for a writer that answers when the test says so. */
 function grouped() {
@@ -72,6 +72,24 @@ describe("changes in groups", () => {
     await turn();
     answers[1]?.resolve([done]);
     expect(await second).toEqual(["failed", "done"]);
+  });
+
+  test("audit records neither fail with the appends of their session nor heal it", async () => {
+    const { append, addAudit, written, answers } = grouped();
+    const first = [append(addition("a", 0))];
+    await turn();
+    const second = settle([addAudit("a", [refused("r")]), append(addition("a", 1))]);
+    const error = new StorageError("failed", "no");
+    answers[0]?.resolve([{ type: "failed", error }]);
+    expect(await settle(first)).toEqual(["failed"]);
+    await turn();
+    expect(written[1]).toEqual([{ type: "audit", session: "a", records: [refused("r")] }]);
+    answers[1]?.resolve([{ type: "failed", error }]);
+    const third = append(addition("a", 0));
+    expect(await second).toEqual(["failed", "failed"]);
+    await turn();
+    answers[2]?.resolve([done]);
+    await third;
   });
 
   test("end once all have settled, and take nothing more", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { memoryStorage } from "../../src/storage/memory.ts";
 import { addition, at, creation, dump } from "../suites/commits.ts";
-import { settle } from "../suites/storage.ts";
+import { settle } from "../suites/settle.ts";
 import { withHold } from "./hold.ts";
 
 describe("a held storage", () => {

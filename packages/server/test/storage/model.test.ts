@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { memoryStorage } from "../../src/storage/memory.ts";
 import { openSqlite } from "../../src/storage/sqlite/open.ts";
-import type { Commit, Storage } from "../../src/storage/storage.ts";
+import type { AuditAddition, Commit, FoundRow, Storage } from "../../src/storage/storage.ts";
 import { at, batch, dump, sorted } from "../suites/commits.ts";
-import { settle } from "../suites/storage.ts";
+import { settle } from "../suites/settle.ts";
 import { sharedDirectory } from "./directory.ts";
 
 const sessions = ["a", "b", "__proto__", "😀"];
@@ -15,11 +15,13 @@ const groups = ["g", "h"];
 /** A change as drawn: `off` is how far from the head its author believes the session to be. */
 interface Drawn {
   readonly session: string;
-  readonly type: "create" | "add" | "rows" | "unwritable" | "malformed" | "delete";
+  readonly type: "create" | "add" | "rows" | "unwritable" | "malformed" | "delete" | "audit";
   readonly off: number;
   readonly count: number;
   readonly rows: Commit["rows"];
   readonly due: Commit["due"];
+  readonly tags: NonNullable<Commit["tags"]>;
+  readonly audit: readonly AuditAddition[];
 }
 
 const key = { kind: fc.constantFrom(...kinds), id: fc.constantFrom(...ids) };
@@ -31,6 +33,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
     { weight: 4, arbitrary: fc.constant("rows" as const) },
     { weight: 1, arbitrary: fc.constantFrom("unwritable" as const, "malformed" as const) },
     { weight: 1, arbitrary: fc.constant("delete" as const) },
+    { weight: 3, arbitrary: fc.constant("audit" as const) },
   ),
   off: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, fc.constantFrom(-1, 1)),
   count: fc.integer({ min: 1, max: 3 }),
@@ -44,6 +47,23 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
       group: fc.constantFrom(...groups),
     }),
     { maxLength: 3 },
+  ),
+  tags: fc.array(
+    fc.record({
+      ...key,
+      at: fc.integer({ min: 0, max: 3 }),
+      tags: fc.option(fc.uniqueArray(fc.constantFrom(...groups))),
+    }),
+    { maxLength: 3 },
+  ),
+  audit: fc.array(
+    fc.record({
+      kind: fc.constantFrom("late" as const, "refused" as const),
+      group: fc.constantFrom(...groups),
+      json: fc.string({ unit: "grapheme" }),
+      content: fc.option(fc.oneof(fc.string({ unit: "grapheme" }), fc.constant("\ud800"))),
+    }),
+    { maxLength: 12 },
   ),
 });
 
@@ -84,13 +104,18 @@ test("SQLite answers any sequence of groups as memory does", async () => {
   );
 });
 
-type Change = Commit | { readonly delete: string };
+type Change =
+  | Commit
+  | { readonly delete: string }
+  | { readonly audited: string; readonly audit: readonly AuditAddition[] };
 
 function run(storage: Storage, changes: readonly Change[]): Promise<string[]> {
   return settle(
-    changes.map((change) =>
-      "delete" in change ? storage.delete(change.delete) : storage.append(change),
-    ),
+    changes.map((change) => {
+      if ("delete" in change) return storage.delete(change.delete);
+      if ("audited" in change) return storage.addAudit(change.audited, change.audit);
+      return storage.append(change);
+    }),
   );
 }
 
@@ -100,7 +125,8 @@ async function headsOf(storage: Storage): Promise<Map<string, number>> {
 }
 
 function toChange(change: Drawn, believed: Map<string, number>): Change {
-  const { session, type, off, count, rows, due } = change;
+  const { session, type, off, count, rows, due, tags, audit } = change;
+  if (type === "audit") return { audited: session, audit };
   if (type === "delete") {
     believed.delete(session);
     return { delete: session };
@@ -108,9 +134,9 @@ function toChange(change: Drawn, believed: Map<string, number>): Change {
   const head = Math.max(0, (believed.get(session) ?? 0) + off);
   if (type === "create") {
     believed.set(session, 0);
-    return { session, expect: null, head: at(0), rows, due };
+    return { session, expect: null, head: at(0), rows, due, tags };
   }
-  if (type === "rows") return { session, expect: at(head), head: at(head), rows, due };
+  if (type === "rows") return { session, expect: at(head), head: at(head), rows, due, tags };
   if (type === "malformed") {
     const bad = [...rows, { kind: "x", id: "\ud800", value: "" }];
     return { session, expect: at(head), head: at(head), rows: bad, due };
@@ -119,7 +145,7 @@ function toChange(change: Drawn, believed: Map<string, number>): Change {
   // A session's first batch cannot lie behind another: whether it can be written is then the same for both.
   const entries = type === "unwritable" ? batch(head - 1, head) : batch(head, next);
   believed.set(session, next);
-  return { session, expect: at(head), head: at(next), batch: entries, rows, due };
+  return { session, expect: at(head), head: at(next), batch: entries, rows, due, tags };
 }
 
 async function everything(storage: Storage) {
@@ -142,5 +168,26 @@ async function everything(storage: Storage) {
       return { due: sorted(due), times: some.map((one) => one.at) };
     }),
   );
-  return { listed, dumps, pages, found };
+  return { listed, dumps, pages, found, tagged: await allTagged(storage) };
+}
+
+/** What each tag finds, page by page, either way round; rows of one time in one order. */
+async function allTagged(storage: Storage) {
+  const queries = [[], ["g"], ["h", "g"]].flatMap((tags) =>
+    [true, false].map((newestFirst) => ({ kind: "x", tags, newestFirst, limit: 2 })),
+  );
+  return Promise.all(
+    queries.map(async (query) => {
+      const rows: FoundRow[] = [];
+      let page = await storage.find(query);
+      rows.push(...page.rows);
+      while (page.next !== undefined) {
+        page = await storage.find({ ...query, after: page.next });
+        rows.push(...page.rows);
+      }
+      const times = rows.map(({ at: time }) => time);
+      expect(times).toEqual(times.toSorted((a, b) => (query.newestFirst ? b - a : a - b)));
+      return rows.map((row) => JSON.stringify(row)).toSorted();
+    }),
+  );
 }

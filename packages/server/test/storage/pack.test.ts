@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Change } from "../../src/storage/group.ts";
 import { pack, unpack } from "../../src/storage/sqlite/pack.ts";
-import { addition, creation, rowsOnly } from "../suites/commits.ts";
+import { addition, creation, late, refused, rowsOnly } from "../suites/commits.ts";
 
 const rows = [
   { kind: "run", id: "", value: "append" },
@@ -11,11 +11,18 @@ const due = [
   { kind: "lease", id: "r", at: 0, group: "" },
   { kind: "work", id: "r", at: null, group: "a" },
 ];
+const tags = [
+  { kind: "call", id: "c", at: -1, tags: ["a", ""] },
+  { kind: "call", id: "d", at: 2, tags: [] },
+  { kind: "", id: "", at: 0, tags: null },
+];
 const changes: readonly Change[] = [
   { type: "append", commit: creation("append") },
   { type: "delete", session: "append" },
   { type: "append", commit: addition("s", 0, 3, { rows, due }) },
-  { type: "append", commit: rowsOnly("s", 3, { due }) },
+  { type: "append", commit: rowsOnly("s", 3, { due, tags }) },
+  { type: "audit", session: "delete", records: [refused("append"), late("", "")] },
+  { type: "audit", session: "s", records: [] },
   { type: "delete", session: "" },
 ];
 

@@ -5,8 +5,9 @@ import { afterAll, describe, expect, test } from "vitest";
 import { startClient } from "../../src/storage/sqlite/client.ts";
 import { openSqlite, sqliteStorage } from "../../src/storage/sqlite/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { addition, at, batch, creation, dump } from "../suites/commits.ts";
-import { settle, storageSuite } from "../suites/storage.ts";
+import { addition, at, batch, creation, dump, late, refused } from "../suites/commits.ts";
+import { settle } from "../suites/settle.ts";
+import { storageSuite } from "../suites/storage.ts";
 import { sharedDirectory, startWriter, temporaryDirectory } from "./directory.ts";
 
 // One storage serves the suite, emptied before each test: to open one takes longer than most tests.
@@ -61,6 +62,9 @@ test("nothing of a deleted session stays in any table", async () => {
   await Promise.all(
     Array.from({ length: 999 }, (_, seq) => storage.append(addition("large", seq))),
   );
+  const records = Array.from({ length: 1500 }, (_, n) => refused(`${n}`, `user:${n % 10}`));
+  await storage.addAudit("large", records);
+  await storage.addAudit("small", [refused("one"), late("two")]);
   await storage.delete("large");
   await storage.delete("small");
   await storage[Symbol.asyncDispose]();
@@ -72,7 +76,7 @@ test("nothing of a deleted session stays in any table", async () => {
     if (times === 0) await again.append(addition("fresh", 0));
     expect(await dump(again, "fresh")).toEqual(fresh);
   }
-  expect(countAll(directory)).toEqual({ session: 1, batch: 1, row: 1, due: 0, gone: 0 });
+  expect(countAll(directory)).toEqual({ session: 1, batch: 1, row: 1, due: 0, audit: 0, gone: 0 });
 });
 
 describe("a worker that dies", () => {
@@ -161,7 +165,7 @@ function countAll(directory: string): Record<string, unknown> {
   const database = new DatabaseSync(join(directory, "holdfast.db"));
   try {
     return Object.fromEntries(
-      ["session", "batch", "row", "due", "gone"].map((table) => [
+      ["session", "batch", "row", "due", "audit", "gone"].map((table) => [
         table,
         database.prepare(`select count(*) as count from ${table}`).get()?.["count"],
       ]),

@@ -1,5 +1,6 @@
 import { toOffset } from "@holdfast/protocol";
 import type {
+  AuditAddition,
   Batch,
   Commit,
   Due,
@@ -7,6 +8,7 @@ import type {
   Row,
   RowChange,
   Storage,
+  TagChange,
 } from "../../src/storage/storage.ts";
 
 /** The offset of a log's `seq`-th entry. */
@@ -23,11 +25,12 @@ export function batch(after: number, last: number, json = `["${after}-${last}"]`
 export interface Changes {
   readonly rows?: readonly RowChange[];
   readonly due?: readonly DueChange[];
+  readonly tags?: readonly TagChange[];
 }
 
 /** The commit that creates a session with an empty log. */
-export function creation(session: string, { rows = [], due = [] }: Changes = {}): Commit {
-  return { session, expect: null, head: at(0), rows, due };
+export function creation(session: string, { rows = [], due = [], ...more }: Changes = {}): Commit {
+  return { session, expect: null, head: at(0), rows, due, ...more };
 }
 
 /** The commit that adds the entries after `after` up to `last`. */
@@ -35,14 +38,26 @@ export function addition(
   session: string,
   after: number,
   last = after + 1,
-  { rows = [], due = [] }: Changes = {},
+  { rows = [], due = [], ...more }: Changes = {},
 ): Commit {
-  return { session, expect: at(after), head: at(last), batch: batch(after, last), rows, due };
+  return {
+    session,
+    expect: at(after),
+    head: at(last),
+    batch: batch(after, last),
+    rows,
+    due,
+    ...more,
+  };
 }
 
 /** The commit that leaves the log alone. */
-export function rowsOnly(session: string, head: number, { rows = [], due = [] }: Changes): Commit {
-  return { session, expect: at(head), head: at(head), rows, due };
+export function rowsOnly(
+  session: string,
+  head: number,
+  { rows = [], due = [], ...more }: Changes,
+): Commit {
+  return { session, expect: at(head), head: at(head), rows, due, ...more };
 }
 
 /**
@@ -53,11 +68,27 @@ export function unwritable(session: string, head: number, changes: Changes = {})
   return { ...addition(session, head, head + 1, changes), batch: batch(head - 1, head) };
 }
 
+/** A refusal for the audit, whose text tells which it is. */
+export function refused(name: string, group = "user:ana"): AuditAddition {
+  return { kind: "refused", group, json: `{"name":"${name}"}`, content: null };
+}
+
+/** A late answer for the audit, whose text tells which it is. */
+export function late(name: string, group = "c1"): AuditAddition {
+  return { kind: "late", group, json: `{"name":"${name}"}`, content: `"${name}"` };
+}
+
 /** What a session holds, in one order. */
 export async function dump(storage: Storage, session: string) {
   const found = await storage.rows(session);
   const batches = await storage.entries(session, "", Number.MAX_SAFE_INTEGER);
-  return { head: found?.head, rows: sorted(found?.rows ?? []), batches };
+  const audit = await storage.audit(session, { after: 0, limit: Number.MAX_SAFE_INTEGER });
+  return {
+    head: found?.head,
+    rows: sorted(found?.rows ?? []),
+    batches,
+    ...(audit.length > 0 && { audit }),
+  };
 }
 
 /** Rows or index rows in one order. */

@@ -1,6 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Storage, StorageConflict, StorageError } from "../../src/storage/storage.ts";
-import { addition, at, batch, creation, dump, rowsOnly, sorted, unwritable } from "./commits.ts";
+import { type Storage, StorageConflict } from "../../src/storage/storage.ts";
+import {
+  addition,
+  at,
+  batch,
+  creation,
+  dump,
+  late,
+  refused,
+  rowsOnly,
+  sorted,
+  unwritable,
+} from "./commits.ts";
+import { settle } from "./settle.ts";
+import { auditSuite } from "./storage-audit.ts";
+import { findSuite } from "./storage-find.ts";
 import { indexSuite } from "./storage-index.ts";
 
 /**
@@ -303,6 +317,9 @@ export function storageSuite(name: string, open: OpenStorage): void {
     });
 
     indexSuite(() => storage);
+    findSuite(() => storage);
+
+    auditSuite(() => storage);
 
     describe("closing", () => {
       test("waits for the appends that were called, and refuses later calls", async () => {
@@ -319,6 +336,8 @@ export function storageSuite(name: string, open: OpenStorage): void {
           storage.entries("s", "", 1),
           storage.due({ kinds: [], before: 0, limit: 1 }),
           storage.sessions({ limit: 1 }),
+          storage.addAudit("s", []),
+          storage.audit("s", { after: 0, limit: 1 }),
         ];
         expect(await settle(late)).toEqual(late.map(() => "closed"));
         expect(await settle([...appends, read])).toEqual([...appends, read].map(() => "done"));
@@ -337,12 +356,17 @@ export function storageSuite(name: string, open: OpenStorage): void {
       const due = [{ kind: "k", id: "i", at: 5, group: "g" }];
       await storage.append(creation("s", { rows, due }));
       await storage.append(addition("s", 0, 4));
+      await storage.addAudit("s", [refused("one"), late("two")]);
       await storage.append(creation("gone"));
       await storage.delete("gone");
       for (let times = 0; times < 2; times += 1) {
         storage = await reopen();
         expect(await heads(storage)).toEqual({ s: at(4 + times) });
         expect((await dump(storage, "s")).rows).toEqual(rows);
+        const audit = await storage.audit("s", { after: times, limit: 9 });
+        expect(audit.map(({ seq }) => seq)).toEqual(times === 0 ? [1, 2] : [2, 3]);
+        if (times === 0) expect(audit).toMatchObject([refused("one"), late("two")]);
+        await storage.addAudit("s", [refused("next")]);
         expect(sorted(await storage.due({ kinds: ["k"], before: 5, limit: 9 }))).toEqual([
           { session: "s", kind: "k", id: "i", at: 5, group: "g" },
         ]);
@@ -351,22 +375,6 @@ export function storageSuite(name: string, open: OpenStorage): void {
       }
     });
   });
-}
-
-/** How each promise ended. */
-export function settle(promises: readonly Promise<unknown>[]): Promise<string[]> {
-  return Promise.all(
-    promises.map((promise) =>
-      promise.then(
-        () => "done",
-        (error: unknown) => {
-          if (error instanceof StorageConflict) return "conflict";
-          if (error instanceof StorageError) return error.reason;
-          throw error;
-        },
-      ),
-    ),
-  );
 }
 
 async function heads(storage: Storage): Promise<Record<string, string>> {

@@ -75,7 +75,12 @@ test("a dead one goes when its run is cancelled, and with its session", async ()
   const runId = await it.wake("s1");
   await it.wake("s2");
   await it.command("s1", { type: "run.cancel", runId });
+  const ids = it.sent.map(({ headers }) => headers.get("webhook-id"));
   await it.request("DELETE", "/v1/sessions/s2");
+  for (const id of ids) {
+    const { status } = await it.request("POST", `/v1/webhooks/dead/${id}/redeliver`);
+    expect(status).toBe(404);
+  }
   expect((await it.request("GET", "/v1/webhooks/dead")).body).toEqual({ dead: [] });
 });
 

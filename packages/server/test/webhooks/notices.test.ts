@@ -150,7 +150,7 @@ test("one that is settled while it is told of leaves nothing behind", async () =
   });
   await it.ask();
   expect((await it.request("GET", "/v1/sessions/s/deliveries")).body).toEqual({ deliveries: [] });
-  const due = { kinds: ["waiting", "dead"], before: Number.MAX_SAFE_INTEGER, limit: 9 };
+  const due = { kinds: ["waiting"], before: Number.MAX_SAFE_INTEGER, limit: 9 };
   expect(await it.storage.due(due)).toEqual([]);
 });
 

@@ -126,7 +126,7 @@ test("one that a worker took up meanwhile is not told again", async () => {
     await it.command("s", { type: "run.heartbeat", runId, attempt }, work?.token);
   }
   expect(it.sent).toHaveLength(told);
-  const kinds = ["wake", "dead"];
+  const kinds = ["wake"];
   expect(await it.storage.due({ kinds, before: Number.MAX_SAFE_INTEGER, limit: 9 })).toEqual([]);
 });
 

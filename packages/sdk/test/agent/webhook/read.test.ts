@@ -73,7 +73,7 @@ test.each<[string, Change]>([
   ["other words", { body: JSON.stringify({ ...WAKE, runId: "r2" }) }],
   [
     "the same words otherwise encoded",
-    { body: new Uint8Array([...Buffer.from(JSON.stringify(WAKE), "latin1")]) },
+    { body: Uint8Array.from(Buffer.from(JSON.stringify(WAKE), "latin1")) },
   ],
   ["no words", { body: "" }],
   ["another id", { headers: { "webhook-id": "w2" } }],

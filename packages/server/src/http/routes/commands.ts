@@ -89,7 +89,7 @@ function tryAdmit(
   }
 }
 
-/** A command that may be decided: it can be read, and its sender may say it. */
+/** A command that may be decided: it can be read, and its sender may say it. What cannot be read is no command, and leaves no record. */
 function admit(
   { engine }: HttpOptions,
   session: string,
@@ -97,7 +97,13 @@ function admit(
   body: unknown,
 ): Command {
   const command = parseCommand(body);
-  mayCommand(identity, session, command);
-  if (command.type === "tools.advertise") engine.validator.check(command.tools);
+  try {
+    mayCommand(identity, session, command);
+    if (command.type === "tools.advertise") engine.validator.check(command.tools);
+  } catch (error) {
+    if (error instanceof HoldfastError)
+      engine.noteRefusal(session, command, actorOf(identity), error.toRejection());
+    throw error;
+  }
   return command;
 }

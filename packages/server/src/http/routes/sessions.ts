@@ -1,23 +1,34 @@
 import { parseSessionRequest } from "@holdfast/protocol/schemas";
-import { actorOf, authenticate, mayChangeSessions, mayRead } from "../auth.ts";
+import { actorOf, authenticate, canRead, mayChangeSessions, mayRead } from "../auth.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
-import { limitOf, sessionId } from "../params.ts";
+import { pageOf, sessionId } from "../params.ts";
 import { json } from "../problem.ts";
 
 const MOST_SESSIONS = 1000;
+
+/** What of the query says which sessions; `meta.<name>` is a value of metadata. */
+function sessionQuery(query: Readonly<Record<string, string>>) {
+  const { agent, owner } = query;
+  const metadata = Object.entries(query).flatMap(([name, value]) =>
+    name.startsWith("meta.") ? [[name.slice("meta.".length), value] as const] : [],
+  );
+  return {
+    ...(agent !== undefined && { agent }),
+    ...(owner !== undefined && { owner }),
+    ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
+  };
+}
 
 export function sessionRoutes(app: App, options: HttpOptions): void {
   const { engine, tokens, defaultAgent, maxBodyBytes } = options;
 
   app.get("/v1/sessions", async (c) => {
-    mayChangeSessions(await authenticate(c.req.raw, tokens));
-    const after = c.req.query("after");
-    const limit = limitOf(c.req.query("limit"), MOST_SESSIONS);
-    const found = await engine.sessions({ limit, ...(after !== undefined && { after }) });
-    const sessions = found.map(({ session: id, head: offset }) => ({ id, offset }));
-    const last = found.length === limit ? found.at(-1) : undefined;
-    return json(JSON.stringify({ sessions, ...(last && { next: last.session }) }));
+    const identity = await authenticate(c.req.raw, tokens);
+    mayChangeSessions(identity);
+    const query = { ...pageOf(c.req, MOST_SESSIONS), ...sessionQuery(c.req.query()) };
+    const page = await engine.sessions(query, (session) => canRead(identity, session));
+    return json(JSON.stringify(page));
   });
 
   app.put("/v1/sessions/:id", async (c) => {

@@ -1,4 +1,14 @@
-import type { Batch, Due, DueQuery, Row, SessionHead, StorageError } from "../storage.ts";
+import type {
+  AuditRow,
+  Batch,
+  Due,
+  DueQuery,
+  FindQuery,
+  FoundRows,
+  Row,
+  SessionHead,
+  StorageError,
+} from "../storage.ts";
 import type { Packed } from "./pack.ts";
 
 /** What the worker can be asked. It answers in order, one at a time. */
@@ -12,7 +22,14 @@ export type Request =
       readonly maxBytes: number;
     }
   | { readonly type: "due"; readonly query: DueQuery }
+  | { readonly type: "find"; readonly query: FindQuery }
   | { readonly type: "sessions"; readonly after: string | undefined; readonly limit: number }
+  | {
+      readonly type: "audit";
+      readonly session: string;
+      readonly after: number;
+      readonly limit: number;
+    }
   /** The settings of the connection that writes, as SQLite reports them. */
   | { readonly type: "pragmas" }
   /** Checkpoints, closes and frees the directory; the last request. */
@@ -24,7 +41,9 @@ export interface Results {
   readonly rows: { readonly head: string; readonly rows: readonly Row[] } | undefined;
   readonly entries: readonly Batch[];
   readonly due: readonly Due[];
+  readonly find: FoundRows;
   readonly sessions: readonly SessionHead[];
+  readonly audit: readonly AuditRow[];
   readonly pragmas: { readonly synchronous: number; readonly journalMode: string };
   readonly close: undefined;
 }

@@ -45,9 +45,17 @@ export function sqliteStorage(client: Client, now: () => number): Storage {
       check();
       return client.call({ type: "due", query });
     },
+    async find(query) {
+      check();
+      return client.call({ type: "find", query });
+    },
     async sessions({ after, limit }) {
       check();
       return client.call({ type: "sessions", after, limit });
+    },
+    async audit(session, { after, limit }) {
+      check();
+      return session.isWellFormed() ? client.call({ type: "audit", session, after, limit }) : [];
     },
     now,
     [Symbol.asyncDispose]: close,

@@ -1,5 +1,5 @@
 import type { Change } from "../group.ts";
-import type { Batch, Commit } from "../storage.ts";
+import type { AuditAddition, AuditKind, Batch, Commit, TagChange } from "../storage.ts";
 
 /**
  * Changes on their way between threads, one after the other in one flat array: to copy them as objects, keys and all,
@@ -12,18 +12,28 @@ export function pack(changes: readonly Change[]): Packed {
   for (const change of changes) {
     if (change.type === "append") packCommit(packed, change.commit);
     else packed.push(change.type, change.session);
+    if (change.type === "audit") packAudit(packed, change.records);
   }
   return packed;
 }
 
 function packCommit(packed: (string | number | null)[], commit: Commit): void {
-  const { session, expect, head, batch, rows, due } = commit;
+  const { session, expect, head, batch, rows, due, tags = [] } = commit;
   packed.push("append", session, expect, head, batch?.after ?? null);
   if (batch) packed.push(batch.last, batch.count, batch.json);
   packed.push(rows.length);
   for (const { kind, id, value } of rows) packed.push(kind, id, value);
   packed.push(due.length);
   for (const { kind, id, at, group } of due) packed.push(kind, id, at, group);
+  packed.push(tags.length);
+  for (const { kind, id, at, tags: all } of tags) {
+    packed.push(kind, id, at, all === null ? null : all.length, ...(all ?? []));
+  }
+}
+
+function packAudit(packed: (string | number | null)[], records: readonly AuditAddition[]): void {
+  packed.push(records.length);
+  for (const { kind, group, json, content } of records) packed.push(kind, group, json, content);
 }
 
 /** The changes that were packed. @throws TypeError for what {@link pack} never makes */
@@ -33,6 +43,7 @@ export function unpack(packed: Packed): Change[] {
   while (at < packed.length) {
     const type = text();
     if (type === "append") changes.push({ type, commit: commit() });
+    else if (type === "audit") changes.push({ type, session: text(), records: list(record) });
     else changes.push({ type: "delete", session: text() });
   }
   return changes;
@@ -46,7 +57,26 @@ export function unpack(packed: Packed): Change[] {
       after === null ? undefined : { after, last: text(), count: number(), json: text() };
     const rows = list(() => ({ kind: text(), id: text(), value: orNull(text) }));
     const due = list(() => ({ kind: text(), id: text(), at: orNull(number), group: text() }));
-    return { session, expect, head, ...(batch && { batch }), rows, due };
+    const tags = list(tagging);
+    return {
+      session,
+      expect,
+      head,
+      ...(batch && { batch }),
+      rows,
+      due,
+      ...(tags.length > 0 && { tags }),
+    };
+  }
+
+  function tagging(): TagChange {
+    return { kind: text(), id: text(), at: number(), tags: orNull(() => list(text)) };
+  }
+
+  function record(): AuditAddition {
+    // What was packed was one.
+    const kind = text() as AuditKind;
+    return { kind, group: text(), json: text(), content: orNull(text) };
   }
 
   function list<T>(read: () => T): T[] {

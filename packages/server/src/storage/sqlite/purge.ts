@@ -17,7 +17,7 @@ export interface Purge {
 
 /** Every call of `add` and `next` is part of the transaction its caller is in. */
 export function createPurge(database: DatabaseSync): Purge {
-  const pieces = ["batch", "row", "due"].map((table) =>
+  const pieces = ["batch", "row", "due", "tag", "audit"].map((table) =>
     database.prepare(
       `delete from ${table} where n in (select n from ${table} where session = ? limit ${PIECE})`,
     ),

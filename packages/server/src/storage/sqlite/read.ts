@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Batch, Due, DueQuery, Row, SessionHead } from "../storage.ts";
+import type { AuditRow, Batch, Due, DueQuery, Row, SessionHead } from "../storage.ts";
 
 /** The reads of `Storage`, each of one moment: nothing is written while one runs. */
 export interface Reader {
@@ -7,6 +7,7 @@ export interface Reader {
   entries(session: string, after: string, maxBytes: number): readonly Batch[];
   due(query: DueQuery): readonly Due[];
   sessions(after: string | undefined, limit: number): readonly SessionHead[];
+  audit(session: string, after: number, limit: number): readonly AuditRow[];
 }
 
 const DUE = `select session.id as session, due.kind, due.id, due.at, due.grp as "group"
@@ -26,6 +27,9 @@ export function createReader(database: DatabaseSync): Reader {
   );
   const allSessions = database.prepare(
     "select id as session, head from session where id >= ? and id is not ? order by id limit ?",
+  );
+  const auditOf = database.prepare(
+    `select seq, kind, grp as "group", json, content from audit where session = ? and seq > ? order by seq limit ?`,
   );
 
   // The schema says what the columns hold; `as` below says it to the compiler.
@@ -61,6 +65,10 @@ export function createReader(database: DatabaseSync): Reader {
     },
     sessions(after, limit) {
       return allSessions.all(after ?? "", after ?? null, atMost(limit)) as unknown as SessionHead[];
+    },
+    audit(session, after, limit) {
+      const key = findSession.get(session)?.["key"] ?? null;
+      return auditOf.all(key, after, atMost(limit)) as unknown as AuditRow[];
     },
   };
 }

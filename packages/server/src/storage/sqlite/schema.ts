@@ -5,13 +5,14 @@ export const DATABASE_FILE = "holdfast.db";
 export const APPLICATION_ID = 0x686f6c64;
 
 /** `user_version` of the database; another one is not opened. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /**
  * Sessions are known by integer keys inside, which are never used twice.
  *
  * Batches and rows are kept in the order they come, with an index to find them: a group that touches many sessions
  * writes a few full pages and small index pages, where a table clustered by session would write a page per session.
+ * A row that is tagged has a `tag` for each, and one that is empty, for a search of its kind alone.
  * `gone` holds keys of deleted sessions whose content is still being removed; without its `session` row none of it
  * can be reached.
  */
@@ -34,6 +35,19 @@ create table due (
 create unique index due_id on due (session, kind, id);
 create index due_at on due (kind, at);
 create index due_group on due (kind, grp, at);
+create table tag (
+  n integer primary key, session integer not null,
+  kind text not null, id text not null, tag text not null, at integer not null
+);
+create unique index tag_row on tag (session, kind, id, tag);
+create index tag_find on tag (kind, tag, at, session, id);
+create table audit (
+  n integer primary key, session integer not null, seq integer not null,
+  kind text not null, grp text not null, json text not null, content text
+);
+create unique index audit_seq on audit (session, seq);
+create index audit_kind on audit (session, kind, seq);
+create index audit_group on audit (session, kind, grp, seq);
 create table gone (key integer primary key);
 `;
 

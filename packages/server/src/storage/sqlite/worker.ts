@@ -6,6 +6,7 @@ import { asStorageError, isDiskFailure, toSent } from "./errors.ts";
 import type { FromWorker, Request, Results, SentOutcome, ToWorker } from "./messages.ts";
 import { unpack } from "./pack.ts";
 import { createReader } from "./read.ts";
+import { createFinder } from "./tags.ts";
 import { createWriter } from "./write.ts";
 
 // The thread that owns a directory's database. It answers requests in order, and ends when it is asked to close.
@@ -26,6 +27,7 @@ try {
 function serve(connection: Connection): void {
   const { database } = connection;
   const reader = createReader(database);
+  const find = createFinder(database);
   const writer = createWriter(database, asError);
   let dead: StorageError | undefined;
   let purging = false;
@@ -56,8 +58,12 @@ function serve(connection: Connection): void {
         return reader.entries(request.session, request.after, request.maxBytes);
       case "due":
         return reader.due(request.query);
+      case "find":
+        return find(request.query);
       case "sessions":
         return reader.sessions(request.after, request.limit);
+      case "audit":
+        return reader.audit(request.session, request.after, request.limit);
       case "pragmas":
         return {
           synchronous: Number(database.prepare("pragma synchronous").get()?.["synchronous"]),

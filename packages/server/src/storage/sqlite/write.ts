@@ -1,7 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Broken, type Change, malformed, type Outcome } from "../group.ts";
 import type { Commit, StorageError } from "../storage.ts";
+import { malformedAudit } from "../audit.ts";
+import { createAuditWriter } from "./audit.ts";
 import { createPurge } from "./purge.ts";
+import { createTagWriter } from "./tags.ts";
 
 export interface Writer {
   /**
@@ -125,6 +128,8 @@ function createApply(database: DatabaseSync) {
   );
   const dropDue = prepare("delete from due where session = ? and kind = ? and id = ?");
   const moveKnown = prepare("update session set head = ? where key = ? and head = ?");
+  const addAudit = createAuditWriter(database);
+  const putTags = createTagWriter(database);
   const purge = createPurge(database);
   // Saves the search by id. A key that went with its session, or was never committed, matches no row, and never will.
   const keys = new Map<string, number>();
@@ -170,6 +175,7 @@ function createApply(database: DatabaseSync) {
       if (at === null) dropDue.run(key, kind, id);
       else putDue.run(key, kind, id, at, group);
     }
+    if (commit.tags) putTags(key, commit.tags);
     return done;
   }
 
@@ -179,6 +185,13 @@ function createApply(database: DatabaseSync) {
       if (change.type === "append") return append(change.commit);
       // SQLite would take a lone surrogate for U+FFFD, and so one session for another.
       if (!change.session.isWellFormed()) return done;
+      if (change.type === "audit") {
+        const error = malformedAudit(change.session, change.records);
+        if (error) return { type: "failed", error };
+        const key = first(findSession.get(change.session));
+        if (key !== undefined) addAudit(key, change.records);
+        return done;
+      }
       const key = first(dropSession.get(change.session));
       if (key !== undefined) purge.add(key);
       return done;

@@ -1,0 +1,60 @@
+import { hash } from "node:crypto";
+import type { AuditDropped, AuditRefusal } from "@holdfast/protocol";
+import type { AuditAddition, AuditKind } from "../storage/storage.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** How much of a late answer is kept, in characters of JSON. */
+const MAX_CONTENT = 4096;
+
+/** How storage keeps a refusal with others of its kind. */
+export function kindOf({ late }: Refusal): AuditKind {
+  return late ? "late" : "refused";
+}
+
+/** A refusal as storage keeps it. Costs as much as what was sent is long. */
+export function recordOf(refusal: Refusal): AuditAddition {
+  const { at, actor, command, code, offset, item, callId, runId, winner, late } = refusal;
+  const { id, ...body } = command;
+  // Not canonical, which takes ten times as long: a refused append of 1 MiB would hold up everybody.
+  const text = JSON.stringify(late?.answer ?? item?.body ?? body);
+  const content = late ? text.slice(0, MAX_CONTENT).toWellFormed() : null;
+  const record: Unnumbered<AuditRefusal> = {
+    type: late ? "late_answer" : "refused",
+    at,
+    actor: actor.principal,
+    ...(actor.attempt && { attempt: actor.attempt }),
+    ...(offset !== undefined && { offset }),
+    command: { id, type: command.type, ...(item && { item: item.index }) },
+    ...(callId !== undefined && { callId }),
+    ...(runId !== undefined && { runId }),
+    code,
+    ...(winner && { winner }),
+    ...(late && { outcome: late.outcome }),
+    payload: {
+      digest: hash("sha256", text, "hex"),
+      bytes: Buffer.byteLength(text),
+      ...(late && text.length > MAX_CONTENT && { truncated: true as const }),
+    },
+  };
+  const group = ((late && callId) ?? actor.principal).toWellFormed();
+  return { kind: kindOf(refusal), group, json: JSON.stringify(record), content };
+}
+
+/** A count of refusals that were not kept, as storage keeps it. */
+export function droppedRecord({ kind, ...dropped }: Dropped): AuditAddition {
+  const record: Unnumbered<AuditDropped> = {
+    type: "dropped",
+    what: kind === "late" ? "late_answer" : "refused",
+    ...dropped,
+  };
+  const group = dropped.actor.toWellFormed();
+  return { kind: "refused", group, json: JSON.stringify(record), content: null };
+}
+
+/** How many refusals of an actor were not kept, and when. */
+export interface Dropped extends Pick<AuditDropped, "actor" | "count" | "since" | "at"> {
+  readonly kind: AuditKind;
+}
+
+/** Storage numbers a record and keeps what was sent apart. */
+type Unnumbered<T> = Omit<T, "seq" | "content">;

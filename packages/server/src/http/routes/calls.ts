@@ -1,0 +1,48 @@
+import { HoldfastError, reject } from "@holdfast/protocol";
+import type { CallQuery } from "../../engine/index.ts";
+import { authenticate, canRead } from "../auth.ts";
+import type { App, HttpOptions } from "../context.ts";
+import { pageOf } from "../params.ts";
+import { json } from "../problem.ts";
+
+const MOST_CALLS = 1000;
+
+/** The inbox: calls of all sessions that wait for somebody. */
+export function callRoutes(app: App, { engine, tokens }: HttpOptions): void {
+  app.get("/v1/calls", async (c) => {
+    const identity = await authenticate(c.req.raw, tokens);
+    const query = { ...pageOf(c.req, MOST_CALLS), ...callQuery(c.req.query()) };
+    const page = await engine.calls(query, (session) => canRead(identity, session));
+    return json(JSON.stringify(page));
+  });
+}
+
+/** What of the query says which calls. @throws HoldfastError `invalid_request` */
+function callQuery(query: Readonly<Record<string, string>>): Omit<CallQuery, "limit"> {
+  const { tool, owner, agent } = query;
+  const status = oneOf("status", query["status"], STATUSES);
+  const waitsFor = oneOf("waitsFor", query["waitsFor"], WAITS_FOR);
+  const escalated = oneOf("escalated", query["escalated"], ["true"] as const);
+  return {
+    ...(tool !== undefined && { tool }),
+    ...(owner !== undefined && { owner }),
+    ...(agent !== undefined && { agent }),
+    ...(status && { status }),
+    ...(waitsFor && { waitsFor }),
+    ...(escalated && { escalated: true }),
+  };
+}
+
+const STATUSES = ["gated", "open", "claimed"] as const;
+const WAITS_FOR = ["person", "client", "agent"] as const;
+
+function oneOf<T extends string>(
+  name: string,
+  value: string | undefined,
+  all: readonly T[],
+): T | undefined {
+  if (value === undefined) return undefined;
+  const found = all.find((it) => it === value);
+  if (found !== undefined) return found;
+  throw new HoldfastError(reject("invalid_request", `${name}: must be one of ${all.join(", ")}.`));
+}

@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import type { AgentItem } from "@holdfast/protocol";
+import type { InboxNews } from "../../src/engine/index.ts";
+import { memoryStorage } from "../../src/storage/memory.ts";
+import { ANA, send, startAttempt, startEngine, type Attempt } from "../support/engine.ts";
+
+const all = { limit: 100 };
+const anybody = () => true;
+
+/** The calls of one round, each of its own tool. */
+function propose(...tools: readonly string[]): AgentItem[] {
+  return [
+    { type: "round.open" },
+    ...tools.flatMap((tool): AgentItem[] => [
+      { type: "TOOL_CALL_START", toolCallId: `call_${tool}`, toolCallName: tool },
+      { type: "TOOL_CALL_END", toolCallId: `call_${tool}` },
+    ]),
+    { type: "round.close" },
+  ] as AgentItem[];
+}
+
+async function ask(engine: ReturnType<typeof startEngine>, session: string): Promise<Attempt> {
+  await engine.create(session, { agent: "demo" }, ANA);
+  await send(engine, session, {
+    type: "policy.set",
+    policy: { tools: [{ tool: "pay", approval: "always" }] },
+  } as never);
+  await send(engine, session, {
+    type: "tools.advertise",
+    tools: [{ name: "locate", parameters: {} }],
+  } as never);
+  const attempt = await startAttempt(engine, session);
+  await attempt.append(...propose("pay", "locate"));
+  await attempt.finish();
+  return attempt;
+}
+
+test("calls that wait are listed over sessions, and by what they are", async () => {
+  await using engine = startEngine();
+  await ask(engine, "s1");
+  await ask(engine, "s2");
+  const page = await engine.calls(all, anybody);
+  const listed = page.calls.map(({ session, id, status }) => `${session} ${id} ${status}`);
+  expect(listed.toSorted()).toEqual([
+    "s1 call_locate open",
+    "s1 call_pay gated",
+    "s2 call_locate open",
+    "s2 call_pay gated",
+  ]);
+  const pay = page.calls.find(({ session, tool }) => session === "s1" && tool === "pay");
+  expect(pay).toEqual({
+    session: "s1",
+    id: "call_pay",
+    runId: expect.any(String),
+    tool: "pay",
+    status: "gated",
+    executor: "agent",
+    waiting: { kind: "person", since: expect.any(Number) },
+    approval: { id: expect.any(String), digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+  });
+  const ids = async (query: object) =>
+    (await engine.calls({ ...all, ...query }, anybody)).calls
+      .map(({ session, tool }) => `${session}/${tool}`)
+      .toSorted();
+  expect(await ids({ tool: "pay" })).toEqual(["s1/pay", "s2/pay"]);
+  expect(await ids({ status: "open" })).toEqual(["s1/locate", "s2/locate"]);
+  expect(await ids({ waitsFor: "client", tool: "pay" })).toEqual([]);
+  expect(await ids({ owner: "user:ana", agent: "demo", waitsFor: "person" })).toEqual([
+    "s1/pay",
+    "s2/pay",
+  ]);
+  expect(await ids({ owner: "user:bob" })).toEqual([]);
+  const mine = await engine.calls(all, (session) => session === "s2");
+  expect(mine.calls.map(({ session }) => session)).toEqual(["s2", "s2"]);
+});
+
+test("what was decided or answered waits no more, and the list is what storage holds", async () => {
+  const storage = memoryStorage();
+  {
+    await using engine = startEngine({ storage });
+    await ask(engine, "s");
+    const [pay] = (await engine.calls({ ...all, tool: "pay" }, anybody)).calls;
+    await send(engine, "s", {
+      type: "call.decide",
+      callId: "call_pay",
+      approvalId: pay?.approval?.id ?? "",
+      approved: false,
+    });
+  }
+  await using engine = startEngine({ storage });
+  expect((await engine.calls(all, anybody)).calls.map(({ id }) => id)).toEqual(["call_locate"]);
+  const answer = { type: "json", value: 1 } as const;
+  await send(engine, "s", { type: "call.answer", callId: "call_locate", outcome: "ok", answer });
+  expect(await engine.calls(all, anybody)).toEqual({ calls: [] });
+});
+
+test("one who watches hears of every change that matches, and of no session that is not theirs", async () => {
+  await using engine = startEngine();
+  await ask(engine, "before");
+  const over = new AbortController();
+  const watching = engine.watchCalls(
+    { ...all, tool: "pay" },
+    (session) => session !== "secret",
+    over.signal,
+  );
+  const next = async () => (await watching.next()).value as InboxNews;
+  expect(await next()).toMatchObject({ type: "page", page: { calls: [{ session: "before" }] } });
+  await ask(engine, "secret");
+  await ask(engine, "after");
+  expect(await next()).toMatchObject({ type: "call", call: { session: "after", id: "call_pay" } });
+  expect(await next()).toEqual({ type: "gone", session: "after", id: "call_locate" });
+  await send(engine, "after", { type: "call.cancel", callId: "call_pay" });
+  expect(await next()).toEqual({ type: "gone", session: "after", id: "call_pay" });
+  over.abort();
+  expect((await watching.next()).done).toBe(true);
+});
+
+test("one who watches and takes nothing is sent away", async () => {
+  await using engine = startEngine();
+  const watching = engine.watchCalls(all, anybody, new AbortController().signal);
+  await watching.next();
+  const attempt = await startAttempt(engine, "s");
+  await attempt.append(...propose(...Array.from({ length: 1001 }, (_, n) => `t${n}`)));
+  expect((await watching.next()).done).toBe(true);
+});
