@@ -63,20 +63,10 @@ test("an address that a client, an agent or a model writes anywhere is never ask
       await ana.command(id, { ...send, metadata: everywhere, ...everywhere } as never);
     }
   }
-  // Tools, with schemas that refer elsewhere.
-  const tool = (name: string, parameters: object) => ({ name, parameters, metadata: everywhere });
-  const tools = [
-    tool("pay", { type: "object", description: it }),
-    tool("ref", { $ref: it }),
-    tool("id", { $id: it, $schema: `${it}schema`, type: "object" }),
-  ];
-  for (const one of tools) {
-    await ana.command("s", { type: "tools.advertise", tools: [one] } as never);
-    const claim = { agent: "demo", worker: it, instance: it, tools: [one], waitMs: 0 };
-    await demo.call("POST", "/v1/work/claim", { ...claim, ...everywhere });
-  }
   // An attempt, and what it says.
-  const pay = { ...tools[0], executor: "client", approval: "always" };
+  const tool = (name: string, parameters: object) => ({ name, parameters, metadata: everywhere });
+  const plain = tool("pay", { type: "object", description: it });
+  const pay = { ...plain, executor: "client", approval: "always" };
   await ana.create("t");
   await ana.command("t", { type: "message.send", messageId: "m", content: it });
   const { state } = await ana.state("t");
@@ -96,15 +86,26 @@ test("an address that a client, an agent or a model writes anywhere is never ask
   ];
   await agent.command("t", { type: "run.append", ...fence, seq: 1, items } as CommandBody);
   await agent.command("t", { type: "run.finish", ...fence, seq: 2 } as CommandBody);
+  // Tools, with schemas that refer elsewhere.
+  const tools = [
+    plain,
+    tool("ref", { $ref: it }),
+    tool("id", { $id: it, $schema: `${it}schema`, type: "object" }),
+  ];
+  for (const one of tools) {
+    await ana.command("s", { type: "tools.advertise", tools: [one] } as never);
+    const claim = { agent: "demo", worker: it, instance: it, tools: [one], waitMs: 0 };
+    await demo.call("POST", "/v1/work/claim", { ...claim, ...everywhere });
+  }
   await ana.call("GET", `/v1/webhooks/dead?after=${encodeURIComponent(it)}`);
   await ana.call("POST", `/v1/webhooks/dead/${encodeURIComponent(it)}/redeliver`, everywhere);
 
   // What the operator named was asked: of each run and of the call that waits.
-  await vi.waitFor(() => expect(hook.asked.length).toBeGreaterThanOrEqual(3));
-  const { body } = await ana.call("GET", "/v1/sessions/t/deliveries");
-  expect(body).toMatchObject({
-    deliveries: [{ type: "call.waiting", callId: expect.any(String) }],
-  });
+  await vi.waitFor(async () => {
+    const { body } = await ana.call("GET", "/v1/sessions/t/deliveries");
+    expect(body).toMatchObject({ deliveries: [{ type: "call.waiting", status: "accepted" }] });
+    expect(hook.asked.length).toBeGreaterThanOrEqual(3);
+  }, 15_000);
   expect(hook.asked.every((line) => line === "POST /")).toBe(true);
   expect(trap.asked).toEqual([]);
 });
@@ -121,6 +122,6 @@ test("a redirect is not followed, wherever it leads", async () => {
   const ana = wire(url, await server.mint("user:ana"));
   await ana.create("s");
   await ana.command("s", { type: "message.send", messageId: "m", content: "hi" });
-  await vi.waitFor(() => expect(hook.asked.length).toBeGreaterThan(3));
+  await vi.waitFor(() => expect(hook.asked.length).toBeGreaterThan(3), 15_000);
   expect(trap.asked).toEqual([]);
 });

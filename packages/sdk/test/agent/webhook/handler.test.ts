@@ -23,7 +23,6 @@ async function open(webhooks = {}, lease = {}) {
     webhooks: {
       agents: { demo: { url: receiver.url, secret: SECRET } },
       baseMs: 10,
-      startWithinMs: 300,
       ...webhooks,
     },
     ...lease,
@@ -71,7 +70,7 @@ test("a run is worked on by a process that was not there before, which answers a
   const session = await it.lab.session();
   const runId = await it.lab.send(session, "hi");
   await it.lab.until(session, (state) => state.runs.get(runId)?.status === "active");
-  await vi.waitFor(() => expect(answers).toEqual([204]));
+  await vi.waitFor(() => expect(answers).toEqual([204]), 15_000);
   go();
   const done = await it.lab.until(session, ended(runId));
   expect(done).toMatchObject({ text: "hello", run: { outcome: "complete", attempt: 1 } });
@@ -138,7 +137,7 @@ test("a message that comes many times at once, and again later, is one attempt",
   const session = await it.lab.session();
   const done = await it.lab.until(session, ended(await it.lab.send(session, "hi")));
   expect(done).toMatchObject({ text: "once", run: { attempt: 1 } });
-  await vi.waitFor(() => expect(answers).toEqual([204, 204, 204, 204, 204]));
+  await vi.waitFor(() => expect(answers).toEqual([204, 204, 204, 204, 204]), 15_000);
   // Long after.
   expect(kept && (await handle(kept)).status).toBe(204);
   expect(began).toBe(1);
@@ -170,7 +169,7 @@ test("work of another agent is refused, and dead on the server", async () => {
       headers: { authorization: `Bearer ${await it.lab.mint("user:ops")}` },
     });
     expect(await response.json()).toMatchObject({ dead: [{ session, error: "answered 400" }] });
-  });
+  }, 15_000);
 });
 
 test("a run that outlives its process is detached, and goes on elsewhere", async () => {
@@ -217,6 +216,6 @@ test("where the server cannot be asked, it is told so while it waits for the ans
   const session = await it.lab.session();
   const { run } = await it.lab.until(session, ended(await it.lab.send(session, "hi")));
   expect(run.outcome).toBe("complete");
-  await vi.waitFor(() => expect(answers).toEqual([503, 204]));
+  await vi.waitFor(() => expect(answers).toEqual([503, 204]), 15_000);
   expect(handler).toHaveBeenCalledTimes(1);
 });
