@@ -25,6 +25,7 @@ const server = [
   "server/engine",
   "server/auth",
   "server/http",
+  "server/webhooks",
   "server",
 ];
 
@@ -76,6 +77,12 @@ export const layers: readonly Layer[] = [
     name: "server/http",
     at: ["packages/server/src/http/"],
     uses: ["protocol", "protocol/schemas", "server/engine", "server/auth"],
+  },
+  {
+    // Beside the faces: it calls others, and they do not call it.
+    name: "server/webhooks",
+    at: ["packages/server/src/webhooks/"],
+    uses: ["protocol", "server/contract", "server/engine"],
   },
   {
     name: "server/faces",

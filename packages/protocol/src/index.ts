@@ -93,3 +93,4 @@ export { createViewCache, isCall, viewOf } from "./view.ts";
 export type { MessageView, RunView, ViewCache, ViewNode, ViewPart } from "./view.ts";
 export { waitingFor, waitingOf } from "./waiting.ts";
 export type { Waiting } from "./waiting.ts";
+export type { CallNotice, RunWake, WebhookEvent } from "./webhook.ts";

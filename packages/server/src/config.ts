@@ -1,5 +1,6 @@
 import type { KeyOptions } from "./auth/index.ts";
 import type { Storage } from "./storage/storage.ts";
+import type { WebhookOptions } from "./webhooks/index.ts";
 
 /** How a server is set up. Only the storage is required. */
 export interface ServerOptions extends Omit<KeyOptions, "secret"> {
@@ -35,6 +36,8 @@ export interface ServerOptions extends Omit<KeyOptions, "secret"> {
   readonly subscriberBytes?: number;
   /** How many sessions stay loaded when nothing happens in them. Default 1 000. */
   readonly maxLoaded?: number;
+  /** Whom the server tells of work and of calls that wait. No token and no session can change it. */
+  readonly webhooks?: WebhookOptions;
   /** A directory with an `index.html` and `assets/`, served at `/`. */
   readonly pages?: string;
   /** Runs something once, later; the result takes it back. Default: the platform's timers. */

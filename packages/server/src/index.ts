@@ -6,6 +6,7 @@ export type { Server } from "./server.ts";
 export { memoryStorage } from "./storage/memory.ts";
 export { openSqlite } from "./storage/sqlite/open.ts";
 export { AUDIT_KEPT, StorageConflict, StorageError } from "./storage/storage.ts";
+export type { WebhookOptions, WebhookTarget } from "./webhooks/index.ts";
 export type {
   AuditAddition,
   AuditKind,

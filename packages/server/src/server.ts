@@ -13,6 +13,7 @@ import {
   type Revoked,
 } from "./auth/index.ts";
 import { checkOrigins, createApp, directCommands, problemOfRequest } from "./http/index.ts";
+import { checkWebhooks, startWebhooks } from "./webhooks/index.ts";
 
 /** A running server, behind `fetch` or a port. */
 export interface Server extends AsyncDisposable {
@@ -51,15 +52,22 @@ export function createServer(options: ServerOptions): Server {
   const now = () => storage.now();
   const revocations = new Revocations(storage);
   const tokens = new Tokens({ ...config, secret: secret ?? randomBytes(32), revocations, now });
-  const engine = new Engine({ ...config, newId: randomId });
+  const hooks = options.webhooks && checkWebhooks(options.webhooks);
+  const engine = new Engine({
+    ...config,
+    newId: randomId,
+    ...(hooks && { wakes: (agent: string) => hooks.agents.has(agent) }),
+  });
+  const webhooks = hooks && startWebhooks(hooks, { ...config, engine });
   const http = { ...config, engine, tokens, revocations, dev, heartbeatMs };
   const app = createApp(http);
   const direct = directCommands(http);
   const servers = new Set<HttpServer>();
 
   async function close(): Promise<void> {
+    const told = webhooks?.close();
     const ended = engine.close();
-    await Promise.all([ended, ...[...servers].map((server) => stop(server, ended))]);
+    await Promise.all([ended, ...[...servers].map((server) => stop(server, ended)), told]);
     servers.clear();
   }
 

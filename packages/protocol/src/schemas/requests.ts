@@ -21,6 +21,9 @@ export interface WorkRequest {
   /** Names the process under the worker's name, so that one process may hold several attempts. */
   readonly instance?: string;
   readonly wakeId?: string;
+  /** Both, with the wake id: this run and no other. */
+  readonly session?: string;
+  readonly runId?: string;
   readonly waitMs?: number;
   /** False for an attempt that never claims its calls. Default true. */
   readonly claims?: boolean;
@@ -69,23 +72,32 @@ const sessionRequest = z.object(
   "must be an object",
 );
 
-const workRequest = z.object(
-  {
-    agent: f.name,
-    worker: f.name,
-    instance: f.name.optional(),
-    wakeId: f.id.optional(),
-    waitMs: z
-      .number("must be a number")
-      .min(0, "must not be negative")
-      .max(30_000, "must be at most 30000")
-      .optional(),
-    claims: f.flag.optional(),
-    tools: f.tools.optional(),
-    complete: f.flag.optional(),
-  },
-  "must be an object",
-);
+const workRequest = z
+  .object(
+    {
+      agent: f.name,
+      worker: f.name,
+      instance: f.name.optional(),
+      wakeId: f.id.optional(),
+      session: f.id.optional(),
+      runId: f.id.optional(),
+      waitMs: z
+        .number("must be a number")
+        .min(0, "must not be negative")
+        .max(30_000, "must be at most 30000")
+        .optional(),
+      claims: f.flag.optional(),
+      tools: f.tools.optional(),
+      complete: f.flag.optional(),
+    },
+    "must be an object",
+  )
+  .refine(
+    ({ session, runId, wakeId }) =>
+      (session === undefined) === (runId === undefined) &&
+      (session === undefined || wakeId !== undefined),
+    { error: "must name a run by session, runId and wakeId together" },
+  );
 
 const tokenRequest = z
   .object(

@@ -47,6 +47,26 @@ export function claimWork(
   });
 }
 
+/**
+ * Claims one run, with the wake id it waits for. Tried again where the network fails: the same worker gets the same
+ * attempt.
+ *
+ * @throws {HoldfastError} `run_held`, `run_ended`, `unknown_run` or `unknown_session` where the run is not to be had any
+ * more; `unreachable` and other transient codes; `unauthenticated`, `forbidden`
+ */
+export async function claimRun(
+  transport: Transport,
+  request: Omit<WorkRequest, "waitMs"> & Pick<Work, "session" | "runId" | "wakeId">,
+): Promise<Work> {
+  const work = await transport.json("/v1/work/claim", {
+    method: "POST",
+    body: JSON.stringify({ ...request, claims: true }),
+    parse: parseWork,
+  });
+  if (!work) throw unreachable("The server sent no work: is it a Holdfast server?");
+  return work;
+}
+
 function parseWork(value: unknown): Work | undefined {
   if (value === undefined) return undefined;
   const work = isObject(value) ? value["work"] : undefined;

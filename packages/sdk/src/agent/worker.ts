@@ -1,4 +1,4 @@
-import { HoldfastError, type Codec } from "@holdfast/protocol";
+import type { Codec } from "@holdfast/protocol";
 import type { ToolSet } from "ai";
 import {
   backoffMs,
@@ -10,12 +10,13 @@ import {
   type Backoff,
   type Timing,
 } from "../wire/index.ts";
+import { attend } from "./attend.ts";
 import { createAttempt, type Attempt } from "./attempt.ts";
 import { declareTools } from "./declare.ts";
 import { handBack, letGo } from "./hand-back.ts";
 import type { Refused } from "./outbox.ts";
 import type { ToolPolicies } from "./policy.ts";
-import { openRun, type Run } from "./run.ts";
+import type { Run } from "./run.ts";
 import { claimWork, type Work } from "./work.ts";
 
 export interface WorkerOptions<Chunk, History, Tools extends ToolSet> {
@@ -89,7 +90,7 @@ export interface Worker extends AsyncDisposable {
 export function worker<Chunk, History, Tools extends ToolSet = Record<never, never>>(
   options: WorkerOptions<Chunk, History, Tools>,
 ): Worker {
-  const { url, agent, codec, onError = console.error, onRefused } = options;
+  const { url, agent, onError = console.error } = options;
   const { concurrency = 4, waitMs = 25_000, patienceMs = 300_000, complete } = options;
   const timing = options.timing ?? systemTiming;
   const instance = crypto.randomUUID();
@@ -139,41 +140,10 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
   function begin(work: Work): void {
     const own = createTransport({ ...connection, token: work.token });
     const attempt = createAttempt(work, own, { instance, patienceMs });
-    const done = handle(attempt).finally(() => {
-      attempt.lapse(letGo("The attempt has ended."));
-      attempts.delete(attempt);
-    });
+    const done = attend(attempt, { ...options, producer: instance, onError }).finally(() =>
+      attempts.delete(attempt),
+    );
     attempts.set(attempt, done);
-  }
-
-  async function handle(attempt: Attempt): Promise<void> {
-    const { work, signal } = attempt;
-    const about = { session: work.session, runId: work.runId };
-    try {
-      const { run, conclude } = await openRun({
-        attempt,
-        codec,
-        tools,
-        policies,
-        producer: instance,
-        ...(onRefused && { onRefused: (refused: Refused) => onRefused(refused, about) }),
-      });
-      try {
-        await options.handler(run);
-      } catch (error) {
-        if (signal.aborted) throw error;
-        onError(error, about);
-        const message = error instanceof Error ? error.message : String(error);
-        // The handler may have failed or finished the run itself before it threw.
-        await run.fail({ code: "agent_error", message }).catch(() => {});
-        return;
-      }
-      await conclude();
-    } catch (error) {
-      // An attempt that is over needs no words, unless it is its own doing; whatever a handler throws then follows from that.
-      if (!signal.aborted) onError(error, about);
-      else if (isBreach(signal.reason)) onError(signal.reason, about);
-    }
   }
 
   const stopAtOnce = () => void stop({ graceMs: 0 });
@@ -222,8 +192,4 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     stopped,
     [Symbol.asyncDispose]: () => stop(),
   };
-}
-
-function isBreach(reason: unknown): boolean {
-  return reason instanceof HoldfastError && reason.code === "budget_exceeded";
 }

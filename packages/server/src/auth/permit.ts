@@ -48,6 +48,11 @@ export function mayAdministerAll({ attempt, grants }: Identity): void {
   if (attempt || !all) throw forbidden("This needs admin in all sessions (*).");
 }
 
+/** Whether it is a person, and not an agent or a back end. */
+export function isPerson({ principal, attempt }: Identity): boolean {
+  return principal.startsWith("user:") && !attempt;
+}
+
 /** Listing sessions, of which it gets those that {@link canRead} lets it see. */
 export function mayList({ attempt }: Identity): void {
   if (attempt) throw forbidden("An attempt's token lists no sessions.");

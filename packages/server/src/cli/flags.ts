@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { WebhookOptions } from "../webhooks/index.ts";
 
 export interface Flags {
   readonly data: string;
@@ -11,6 +12,7 @@ export interface Flags {
   readonly issuer?: string;
   readonly audience?: string;
   readonly corsOrigins: readonly string[];
+  readonly webhooks?: WebhookOptions;
 }
 
 /** Reads the flags that `dev` and `serve` share. @throws Error naming the flag that does not fit */
@@ -27,9 +29,12 @@ export function readFlags(args: readonly string[]): Flags {
       issuer: { type: "string" },
       audience: { type: "string" },
       "cors-origin": { type: "string", multiple: true, default: [] },
+      "agent-webhook": { type: "string", multiple: true },
+      "notify-webhook": { type: "string" },
     },
   });
   const { data, host, pages, agent, lease, issuer, audience } = values;
+  const webhooks = webhooksOf(values["agent-webhook"] ?? [], values["notify-webhook"]);
   const leaseMs = lease === undefined ? undefined : wholeNumber("lease", lease, 1, 86_400_000);
   return {
     data,
@@ -41,6 +46,27 @@ export function readFlags(args: readonly string[]): Flags {
     ...(pages !== undefined && { pages }),
     ...(agent !== undefined && { defaultAgent: agent }),
     ...(leaseMs !== undefined && { leaseMs, claimLeaseMs: leaseMs }),
+    ...(webhooks && { webhooks }),
+  };
+}
+
+/** Addresses are flags; what messages are signed with is a secret, and those are no flags. */
+function webhooksOf(agents: readonly string[], notify: string | undefined) {
+  if (agents.length === 0 && notify === undefined) return undefined;
+  const secret = (process.env["HOLDFAST_WEBHOOK_SECRET"] ?? "").split(/\s+/).filter(Boolean);
+  if (secret.length === 0) {
+    throw new Error(
+      "HOLDFAST_WEBHOOK_SECRET is not set: set it to what `echo whsec_$(openssl rand -base64 32)` prints, or to several of these while they are changed.",
+    );
+  }
+  const named = agents.map((text): [string, { url: string; secret: string[] }] => {
+    const [, agent = "", url = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+    if (url === "") throw new Error(`--agent-webhook must be <agent>=<url>, not ${text}.`);
+    return [agent, { url, secret }];
+  });
+  return {
+    agents: Object.fromEntries(named),
+    ...(notify !== undefined && { notify: { url: notify, secret } }),
   };
 }
 

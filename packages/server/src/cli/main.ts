@@ -23,6 +23,9 @@ const USAGE = `holdfast: a durable log for every agent conversation
   --issuer <text>      what tokens must say is their issuer, and token says
   --audience <text>    the same for their audience
   --cors-origin <url>  an origin whose pages may use the server; may be repeated
+  --agent-webhook <agent>=<url>   told when the agent has work; may be repeated
+  --notify-webhook <url>          told when a call waits and nobody is connected
+                       both sign with HOLDFAST_WEBHOOK_SECRET
 
   holdfast token --sub <principal> --grant <sessions>=<verb>,<verb> [--ttl 1h] [--kid <id>]
 

@@ -21,6 +21,7 @@ import {
   type TagChange,
 } from "../storage/storage.ts";
 import type { Audit } from "./audit.ts";
+import type { Deliveries } from "./deliveries.ts";
 import { DueIndex } from "./due-index.ts";
 import type { Terms } from "./due.ts";
 import { frame, type FrameText, type Role } from "./frame.ts";
@@ -73,6 +74,8 @@ export class SessionActor {
   readonly #receipts: LoadedSession["receipts"];
   readonly #due: DueIndex;
   readonly #tags: TagIndex;
+  /** What somebody outside is told of; what is changed there from within {@link act} belongs to its commit. */
+  readonly deliveries: Deliveries;
   readonly #subscriptions = new Set<Subscription>();
   #open = openBatch();
   /** The head storage has; null until the session exists there. */
@@ -92,6 +95,7 @@ export class SessionActor {
     this.id = id;
     this.#context = context;
     this.#receipts = loaded.receipts;
+    this.deliveries = loaded.deliveries;
     this.#draft = createDraft(loaded.state, loaded.epoch, loaded.seq);
     this.#committed = loaded.state.head;
     this.#stored = isNew ? null : loaded.state.head;
@@ -325,6 +329,12 @@ export class SessionActor {
       rows.push(...rowChanges(state, sealed.touched));
       this.#due.note(state, sealed.touched, now);
       tags = this.#tags.note(state, sealed.touched);
+      this.deliveries.note(state, sealed.touched);
+    }
+    const told = this.deliveries.take();
+    if (told) {
+      rows.push(...told.rows);
+      tags = [...tags, ...told.tags];
     }
     const due = this.#due.take();
     if (batch.receipts.length > 0) {

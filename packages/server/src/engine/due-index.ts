@@ -44,6 +44,15 @@ export class DueIndex {
     this.#changes.push({ kind, id, at, group: row.group });
   }
 
+  /**
+   * Removes a row that is still wanted, in the next commit: nothing more comes of it until it is armed again, or what it
+   * is about begins anew.
+   */
+  retire(kind: DueKind, id: string): void {
+    const row = this.get(kind, id);
+    if (row) this.#changes.push({ kind, id, at: null, group: row.group });
+  }
+
   /** Removes a row that storage has and nobody wants, in the next commit. */
   remove(kind: DueKind, id: string, group: string): void {
     this.#rows.delete(keyOf(kind, id));

@@ -21,7 +21,9 @@ import {
 import type { SessionActor, Snapshot } from "./actor.ts";
 import { Audit } from "./audit.ts";
 import { cursorIn } from "./cursor.ts";
-import type { Terms } from "./due.ts";
+import { readDead, redeliver, type DeadPage } from "./dead.ts";
+import type { Delivery } from "./deliveries.ts";
+import { isTimerKind, type Terms } from "./due.ts";
 import { busy, unknownSession } from "./errors.ts";
 import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
@@ -31,6 +33,7 @@ import { Inbox, type CallPage, type CallQuery, type InboxNews, type MayRead } fr
 import { Leases } from "./leases.ts";
 import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
 import { readPage, type Page } from "./page.ts";
+import { Presence } from "./presence.ts";
 import { Sessions } from "./sessions.ts";
 import { Timers } from "./timers.ts";
 import { createValidator, type Validator } from "./validate.ts";
@@ -77,19 +80,23 @@ export class Engine implements AsyncDisposable {
   readonly #work: WorkQueue;
   readonly #inbox: Inbox;
   readonly #audit: Audit;
+  readonly #listeners = new Set<(session: string, due: readonly DueChange[]) => void>();
   readonly validator: Validator = createValidator();
+  readonly presence: Presence;
   #closing: Promise<void> | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     const { storage, schedule, log } = options;
     const leases = new Leases();
+    this.presence = new Presence(() => storage.now());
     const noteDue = (session: string, due: readonly DueChange[]) => {
       for (const { kind, id, at } of due) {
-        if (at !== null && kind !== "work") this.#timers.note(at);
+        if (at !== null && isTimerKind(kind)) this.#timers.note(at);
         if (at === null && (kind === "lease" || kind === "claim")) leases.drop(session, kind, id);
       }
       this.#work.committed(session, due);
+      for (const listener of this.#listeners) listener(session, due);
     };
     const audit = new Audit({ storage, schedule, log });
     this.#audit = audit;
@@ -229,7 +236,11 @@ export class Engine implements AsyncDisposable {
     options: FollowOptions = {},
   ): Promise<AsyncGenerator<readonly FrameText[], void, void>> {
     const actor = await this.#sessions.need(session);
-    return follow(actor, this.#options.storage, cursorIn(actor.head, after), options);
+    const { person, ...rest } = options;
+    return follow(actor, this.#options.storage, cursorIn(actor.head, after), {
+      ...rest,
+      ...(person && { join: () => this.presence.join(session) }),
+    });
   }
 
   /** Calls that wait for somebody; see {@link Inbox.calls}. */
@@ -249,6 +260,37 @@ export class Engine implements AsyncDisposable {
   /** An attempt for a worker; see {@link WorkQueue.claim}. */
   claimWork(request: WorkClaim, actor: Actor, options?: ClaimOptions): Promise<Work | undefined> {
     return this.#work.claim(request, actor, options);
+  }
+
+  /** Calls back after every commit that changed index rows, and after a failed one that may have. */
+  onDue(listener: (session: string, due: readonly DueChange[]) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /**
+   * Does something to a session in the server's own name; undefined for an unknown session. For what keeps deliveries.
+   * The result comes once everything it saw and did is durable.
+   */
+  asServer<T>(
+    session: string,
+    work: (draft: Draft, env: Env, on: SessionActor) => T,
+  ): Promise<T | undefined> {
+    return this.#act(session, SERVER, work);
+  }
+
+  /** What a session's webhooks are told, and how far that came. @throws HoldfastError `unknown_session` */
+  deliveries(session: string): Promise<readonly Delivery[]> {
+    return this.#sessions.with(session, (on) => on.act(SERVER, () => on.deliveries.values()));
+  }
+
+  /** Deliveries that were given up, of all sessions; see {@link readDead}. */
+  deadDeliveries(query: { readonly after?: string; readonly limit: number }): Promise<DeadPage> {
+    return readDead(this.#options.storage, query);
+  }
+
+  /** Has a delivery that was given up tried again; see {@link redeliver}. */
+  redeliver(id: string): Promise<boolean> {
+    return redeliver({ storage: this.#options.storage, act: this.asServer.bind(this) }, id);
   }
 
   /** Hands out no more work, fires no more timers, ends all streams and finishes what is being committed. */

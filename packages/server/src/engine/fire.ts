@@ -42,6 +42,9 @@ function timerOf(kind: DueKind, id: string, { holder }: Wanted): Timer | undefin
     case "escalation":
       return { type: kind, callId: id };
     case "work":
+    case "wake":
+    case "waiting":
+    case "escalated":
       return undefined;
   }
 }

@@ -1,5 +1,8 @@
-export type { Snapshot } from "./actor.ts";
-export type { Terms } from "./due.ts";
+export type { SessionActor, Snapshot } from "./actor.ts";
+export type { DeadDelivery, DeadPage } from "./dead.ts";
+export type { Delivery } from "./deliveries.ts";
+export { waitOf } from "./due.ts";
+export type { DeliveryKind, Terms } from "./due.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions, SessionView } from "./engine.ts";
 export type { FollowOptions } from "./follow.ts";
@@ -8,5 +11,6 @@ export { randomId } from "./ids.ts";
 export type { CallPage, CallQuery, InboxNews, MayRead, PendingCall } from "./inbox.ts";
 export type { ListedSession, SessionPage, SessionQuery } from "./list.ts";
 export type { Page } from "./page.ts";
+export type { Presence } from "./presence.ts";
 export type { Validator } from "./validate.ts";
 export type { ClaimOptions, Work, WorkClaim } from "./work.ts";

@@ -1,6 +1,7 @@
 import { emptyState, toOffset } from "@holdfast/protocol";
 import { StorageConflict, type Storage } from "../storage/storage.ts";
 import { SessionActor, type ActorContext } from "./actor.ts";
+import { Deliveries } from "./deliveries.ts";
 import { busy, unknownSession } from "./errors.ts";
 import type { IdKind } from "./ids.ts";
 import { Receipts } from "./receipts.ts";
@@ -118,7 +119,13 @@ export class Sessions {
     const { newId, storage } = this.#options;
     const epoch = newId("epoch");
     const state = emptyState(toOffset(epoch, 0), { id, createdAt: storage.now() });
-    const loaded = { state, receipts: new Receipts(), epoch, seq: 0 };
+    const loaded = {
+      state,
+      receipts: new Receipts(),
+      deliveries: new Deliveries(),
+      epoch,
+      seq: 0,
+    };
     return this.#keep(new SessionActor(id, loaded, true, this.#context));
   }
 

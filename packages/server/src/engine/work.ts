@@ -7,11 +7,13 @@ import {
   type Draft,
   type Env,
   type Offset,
+  type Rejection,
   type ToolDeclaration,
 } from "@holdfast/protocol";
 import type { Due, DueChange, Storage } from "../storage/storage.ts";
 import type { SessionActor } from "./actor.ts";
 import { leaseGroup } from "./due.ts";
+import { unknownSession } from "./errors.ts";
 import { Holders } from "./holders.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -23,6 +25,8 @@ export interface WorkClaim {
   readonly instance?: string;
   /** Asks for the attempt that was started with it, again, and for no other; takes nothing over, waits for nothing. */
   readonly wakeId?: string;
+  /** With the wake id it waits for: this run and no other, at once or not at all. */
+  readonly run?: { readonly session: string; readonly runId: string };
   readonly waitMs?: number;
   readonly claims?: boolean;
   readonly tools?: readonly ToolDeclaration[];
@@ -94,6 +98,7 @@ export class WorkQueue {
     actor: Actor,
     { signal, may = anywhere }: ClaimOptions = {},
   ): Promise<Work | undefined> {
+    if (request.run) return this.#takeNamed(request, request.run, actor, may);
     const again = await this.#ownAttempts(request, actor, may);
     if (request.wakeId !== undefined) return again ?? refuseWake(request, request.wakeId);
     const place = this.#waiters.join(request.agent, request.waitMs ?? 0, may, signal);
@@ -106,6 +111,25 @@ export class WorkQueue {
     } finally {
       place.leave(work?.session);
     }
+  }
+
+  /** The attempt of one run, begun with the wake id or begun with it before by the same worker. */
+  async #takeNamed(
+    request: WorkClaim,
+    { session, runId }: NonNullable<WorkClaim["run"]>,
+    actor: Actor,
+    may: (session: string) => boolean,
+  ): Promise<Work> {
+    if (!may(session)) throw unknownSession(session);
+    const ruling = await this.#context.act(session, actor, (draft, env) => {
+      const run = draft.state.runs.get(runId);
+      if (run?.agent !== request.agent) return unknownRun(request.agent, runId);
+      const wakeId = request.wakeId ?? "";
+      return this.#startNow(draft, env, { session, runId, wakeId }, request);
+    });
+    if (!ruling) throw unknownSession(session);
+    if ("code" in ruling) throw new HoldfastError(ruling);
+    return ruling;
   }
 
   /** Hears of every commit: a run that became ready wakes one worker. */
@@ -228,26 +252,38 @@ export class WorkQueue {
 
   #start(due: Due, request: WorkClaim, actor: Actor): Promise<Work | undefined> {
     const { session, id: runId } = due;
-    const { worker, claims = true, tools, complete, instance } = request;
     return this.#context.act(session, actor, (draft, env, on) => {
       const wakeId = draft.state.runs.get(runId)?.wakeId;
       if (wakeId === undefined) {
         if (!on.due.get("work", runId)) on.due.remove("work", runId, due.group);
         return undefined;
       }
-      const start = { runId, wakeId, worker, claims };
-      const ruling = startRun(
-        draft,
-        { ...start, ...(tools && { tools }), ...(complete && { complete }) },
-        env,
-      );
-      const run = draft.state.runs.get(runId);
-      if (ruling.error || !run) return undefined;
-      const { attempt } = run;
-      if (instance !== undefined) this.#holders.set(session, runId, { attempt, instance });
-      return { session, runId, attempt, wakeId, offset: draft.state.head };
+      const started = this.#startNow(draft, env, { session, runId, wakeId }, request);
+      return "code" in started ? undefined : started;
     });
   }
+
+  #startNow(
+    draft: Draft,
+    env: Env,
+    { session, runId, wakeId }: Pick<Work, "session" | "runId" | "wakeId">,
+    { worker, claims = true, tools, complete, instance }: WorkClaim,
+  ): Work | Rejection {
+    const start = { runId, wakeId, worker, claims };
+    const ruling = startRun(
+      draft,
+      { ...start, ...(tools && { tools }), ...(complete && { complete }) },
+      env,
+    );
+    if (ruling.error) return ruling.error;
+    const attempt = draft.state.runs.get(runId)?.attempt ?? 0;
+    if (instance !== undefined) this.#holders.set(session, runId, { attempt, instance });
+    return { session, runId, attempt, wakeId, offset: draft.state.head };
+  }
+}
+
+function unknownRun(agent: string, runId: string): Rejection {
+  return reject("unknown_run", `Agent ${agent} has no run ${runId} in this session.`);
 }
 
 /** A wake id is used once: what was not begun under it by this worker is another's, over, or not begun. */

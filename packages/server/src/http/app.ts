@@ -11,6 +11,7 @@ import { pageRoutes } from "./routes/pages.ts";
 import { revocationRoutes } from "./routes/revocations.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { tokenRoutes } from "./routes/token.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 import { workRoutes } from "./routes/work.ts";
 
 /** The HTTP face, as `docs/protocol/http.md` describes it. */
@@ -32,6 +33,7 @@ export function createApp(options: HttpOptions): App {
   auditRoutes(app, options);
   sessionRoutes(app, options);
   workRoutes(app, options);
+  webhookRoutes(app, options);
   tokenRoutes(app, options);
   revocationRoutes(app, options);
   pageRoutes(app, options);

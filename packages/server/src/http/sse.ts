@@ -1,10 +1,12 @@
 import { HoldfastError, type Offset } from "@holdfast/protocol";
-import type { Engine, FrameText } from "../engine/index.ts";
+import type { Engine, FollowOptions, FrameText } from "../engine/index.ts";
 
 export interface SseOptions {
   readonly engine: Engine;
   readonly session: string;
   readonly after: Offset | undefined;
+  /** A person reads. */
+  readonly person: boolean;
   readonly heartbeatMs: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly log: (message: string, error: unknown) => void;
@@ -21,9 +23,9 @@ export interface SseOptions {
  * @throws HoldfastError `unknown_session`, `invalid_offset`
  */
 export async function eventStream(options: SseOptions): Promise<Response> {
-  const { engine, session, after, heartbeatMs, schedule, log, watch, destroy } = options;
+  const { engine, session, after, person, heartbeatMs, schedule, log, watch, destroy } = options;
   const over = new AbortController();
-  const following = { signal: over.signal, onSlow: () => slow() };
+  const following = { signal: over.signal, person, onSlow: () => slow() };
   const { first, frames } = await open(engine, session, after, following);
   let stopBeating = () => {};
   let unwatch = () => {};
@@ -80,7 +82,7 @@ async function open(
   engine: Engine,
   session: string,
   after: Offset | undefined,
-  following: { readonly signal: AbortSignal; onSlow(): void },
+  following: FollowOptions,
 ): Promise<{ first: Uint8Array; frames: AsyncGenerator<readonly FrameText[], void, void> }> {
   try {
     return { first: HELLO, frames: await engine.subscribe(session, after, following) };

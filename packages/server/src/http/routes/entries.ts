@@ -1,4 +1,4 @@
-import { mayRead } from "../../auth/index.ts";
+import { isPerson, mayRead } from "../../auth/index.ts";
 import { authenticate } from "../authenticate.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { limitOf, sessionId } from "../params.ts";
@@ -23,6 +23,7 @@ export function entryRoutes(app: App, options: HttpOptions): void {
         engine,
         session,
         after: c.req.header("last-event-id") || after,
+        person: isPerson(identity),
         heartbeatMs,
         schedule,
         log,

@@ -18,7 +18,11 @@ export function workRoutes(app: App, options: HttpOptions): void {
     const over = new AbortController();
     const unwatch = tokens.watch(identity, () => over.abort());
     const signal = AbortSignal.any([c.req.raw.signal, over.signal]);
-    const work = await engine.claimWork(request, { principal }, { may, signal }).finally(unwatch);
+    const { session: of, runId: named, ...claim } = request;
+    const run = of !== undefined && named !== undefined && { session: of, runId: named };
+    const work = await engine
+      .claimWork({ ...claim, ...(run && { run }) }, { principal }, { may, signal })
+      .finally(unwatch);
     if (!work) return new Response(null, { status: 204 });
     const { session, runId, attempt } = work;
     const token = await tokens.mintAttempt(identity, { session, runId, attempt });
