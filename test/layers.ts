@@ -19,7 +19,14 @@ const schemaPackages = ({ specifier }: Import): boolean =>
   ["zod", "@ag-ui/core", "@ag-ui/core/schemas"].includes(specifier);
 
 const client = ["sdk/wire", "sdk/client", "sdk/agent", "sdk/react", "sdk/codec", "sdk/durable"];
-const server = ["server/contract", "server/storage", "server/engine", "server/http", "server"];
+const server = [
+  "server/contract",
+  "server/storage",
+  "server/audit",
+  "server/engine",
+  "server/http",
+  "server",
+];
 
 /**
  * Who may import whom. `protocol` is below everything, so every layer may use it; `protocol/schemas`
@@ -55,9 +62,15 @@ export const layers: readonly Layer[] = [
     uses: ["protocol", "server/contract"],
   },
   {
+    // The chain and its verification, which need no server.
+    name: "server/audit",
+    at: ["packages/server/src/audit/"],
+    uses: ["protocol", "server/contract"],
+  },
+  {
     name: "server/engine",
     at: ["packages/server/src/engine/"],
-    uses: ["protocol", "server/contract"],
+    uses: ["protocol", "server/contract", "server/audit"],
   },
   {
     name: "server/http",

@@ -9,6 +9,13 @@ export interface ServerOptions {
    * loopback is listened on.
    */
   readonly secret?: Uint8Array;
+  /**
+   * The Ed25519 key that checkpoints of the audit are signed with: a private key, as PEM. Default: one that is derived
+   * from the secret.
+   */
+  readonly auditKey?: string;
+  /** Public keys that signed them before, as {@link Server.auditKey} gave them. */
+  readonly formerAuditKeys?: readonly string[];
   /** Development: anybody gets a token under a name they choose, and only loopback is listened on. Default: no secret was given. */
   readonly dev?: boolean;
   /** The agent of a session that names none. Default `default`. */

@@ -1,3 +1,9 @@
+export { auditKey } from "./audit/key.ts";
+export type { AuditKey } from "./audit/key.ts";
+export { linesOf } from "./audit/lines.ts";
+export { verifyAudit } from "./audit/verify.ts";
+export type { ActLine, AuditFinding, AuditHeader, AuditLine, RefusalLine } from "./audit/verify.ts";
+export type { Checkpoint } from "./audit/checkpoint.ts";
 export type { ServerOptions } from "./config.ts";
 export { createServer } from "./server.ts";
 export type { Server } from "./server.ts";

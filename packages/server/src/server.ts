@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
+import { auditKey } from "./audit/key.ts";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
 import { Engine, randomId } from "./engine/index.ts";
 import { createApp, directCommands, isLoopback, problemOfRequest, Tokens } from "./http/index.ts";
@@ -21,6 +22,8 @@ export interface Server extends AsyncDisposable {
   }): Promise<{ readonly url: string; readonly port: number }>;
   /** A token for a principal such as `user:ana`, for embedding and tests. */
   mint(principal: string): Promise<string>;
+  /** The public key, base64url, of the signatures in audits. */
+  readonly auditKey: string;
   /** Takes no more requests, sends waiting workers and readers away, and finishes what is being committed. */
   close(): Promise<void>;
 }
@@ -31,8 +34,10 @@ export function createServer(options: ServerOptions): Server {
   if (secret && secret.length < 32) throw new RangeError("The secret must have at least 32 bytes.");
   const config = { ...DEFAULTS, ...options };
   const { storage, leaseMs, heartbeatMs = Math.ceil(leaseMs / 3) } = config;
-  const tokens = new Tokens(secret ?? randomBytes(32), () => storage.now());
-  const engine = new Engine({ ...config, newId: randomId });
+  const signedWith = secret ?? randomBytes(32);
+  const tokens = new Tokens(signedWith, () => storage.now());
+  const key = auditKey(options.auditKey ?? signedWith);
+  const engine = new Engine({ ...config, newId: randomId, auditKey: key });
   const http = { ...config, engine, tokens, dev, heartbeatMs };
   const app = createApp(http);
   const direct = directCommands(http);
@@ -70,6 +75,7 @@ export function createServer(options: ServerOptions): Server {
       const host = hostname.includes(":") ? `[${hostname}]` : hostname;
       return { url: `http://${host}:${bound}`, port: bound };
     },
+    auditKey: key.publicKey,
     mint: (principal) => tokens.mint({ principal }),
     close,
     [Symbol.asyncDispose]: close,

@@ -1,3 +1,4 @@
+export { contentOf } from "./audit-record.ts";
 export type { Snapshot } from "./actor.ts";
 export type { Terms } from "./due.ts";
 export { Engine } from "./engine.ts";
