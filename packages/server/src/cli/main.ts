@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { audit } from "./audit.ts";
 import { dev } from "./dev.ts";
 import { serve } from "./serve.ts";
 
@@ -6,6 +7,9 @@ const USAGE = `holdfast: a durable log for every agent conversation
 
   holdfast dev     for development: on this machine only, anybody may choose a name
   holdfast serve   signs tokens with HOLDFAST_SECRET (at least 32 bytes)
+
+  holdfast audit verify <file> [--key <public key>]   checks an exported audit
+  holdfast audit key                                  the public key it is signed with
 
   --data <directory>   where sessions are kept        (default .holdfast)
   --port <port>        0: any free one                (default 4646)
@@ -18,6 +22,7 @@ const [command, ...args] = process.argv.slice(2);
 try {
   if (command === "dev") await dev(args);
   else if (command === "serve") await serve(args);
+  else if (command === "audit") await audit(args);
   else if (command === undefined || command === "help" || command === "--help") console.log(USAGE);
   else throw new Error(`There is no command ${command}.\n\n${USAGE}`);
 } catch (error) {
