@@ -92,6 +92,24 @@ test("a log that was cut before its last checkpoint is found", async () => {
   expect((await findingOf(tampered(storage, { entries }))).ok).toBe(false);
 });
 
+test("a log whose head was put back is found, and not signed", async () => {
+  const storage = await stored();
+  const [first] = await storage.entries("s", "", 1);
+  const head = first?.last ?? "";
+  const entries = (entry: Entry) => (entry.offset > head ? undefined : entry);
+  const cut: Storage = {
+    ...tampered(storage, { entries }),
+    rows: async (session) => {
+      const found = await storage.rows(session);
+      return found && { ...found, head };
+    },
+  };
+  const before = await storage.audit("s", { after: 0, limit: 99 });
+  await using engine = startEngine({ storage: cut });
+  expect((await engine.verifyAudit("s")).ok).toBe(false);
+  expect(await storage.audit("s", { after: 0, limit: 99 })).toEqual(before);
+});
+
 test.each<[string, (row: AuditRow) => AuditRow | undefined]>([
   ["refusal that was taken out", (row) => (row.seq === 2 ? undefined : row)],
   ["late answer that was taken out", (row) => (row.kind === "late" ? undefined : row)],

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SIGN_AFTER_MS, SIGN_AFTER_RECORDS } from "../../src/engine/checkpoints.ts";
 import { memoryStorage } from "../../src/storage/memory.ts";
 import type { AuditAddition, Storage } from "../../src/storage/storage.ts";
-import { ManualClock, quiet, until } from "../support/clock.ts";
+import { ManualClock, until } from "../support/clock.ts";
 import { ANA, send, startAttempt, startEngine } from "../support/engine.ts";
 
 const checkpointsIn = async (storage: Storage) =>
@@ -73,7 +73,7 @@ test("tokens cost the audit nothing: no write, no read, no byte", async () => {
   for (let n = 0; n < 2 * SIGN_AFTER_RECORDS; n += 1) {
     await append({ type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "token " });
   }
-  await quiet();
+  await clock.advance(2 * SIGN_AFTER_MS);
   expect([added.length, reads, bytes]).toEqual([0, 0, 0]);
 });
 
@@ -83,7 +83,8 @@ test("a session that is deleted is not signed any more", async () => {
   await using engine = startEngine({ storage, schedule: clock.schedule });
   await engine.create("s", { agent: "demo" }, ANA);
   await engine.delete("s");
-  await clock.advance(SIGN_AFTER_MS);
+  await clock.advance(SIGN_AFTER_MS / 2);
   await engine.create("s", { agent: "demo" }, ANA);
+  await clock.advance(SIGN_AFTER_MS / 2);
   expect(await checkpointsIn(storage)).toBe(0);
 });
