@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { canonical } from "@holdfast/protocol";
-import { hashOf, sha256 } from "../../src/audit/chain.ts";
+import { hashOf } from "../../src/audit/chain.ts";
 import { auditKey } from "../../src/audit/key.ts";
 import { linesOf } from "../../src/audit/lines.ts";
-import { verifyAudit, type ActLine, type RefusalLine } from "../../src/audit/verify.ts";
+import { verifyAudit } from "../../src/audit/verify.ts";
 import { memoryStorage } from "../../src/storage/memory.ts";
 import { AUDIT_SECRET, startEngine } from "../support/engine.ts";
 import { happenings, linesIn, play, type Happening } from "./history.ts";
@@ -110,18 +110,10 @@ describe("an export", () => {
     async (kind) => {
       const lines = await exportOf(FULL);
       const line = lines.findIndex((text) => text.includes(`"kind":"${kind}"`));
-      const {
-        payload: _,
-        salt: __,
-        record,
-        ...link
-      } = JSON.parse(lines[line] ?? "") as RefusalLine & ActLine;
-      const forged = { ...link, digest: sha256(canonical({ ...record, at: 1 })) };
-      const whole = {
-        ...forged,
-        hash: hashOf(forged),
-        ...(record && { record: { ...record, at: 1 } }),
-      };
+      const value = JSON.parse(lines[line] ?? "") as Record<string, unknown> & { hash: unknown };
+      const { payload: _, salt: __, content: ___, record, ...link } = value;
+      const forged = { ...link, forged: true };
+      const whole = { ...forged, hash: hashOf(forged), ...(record !== undefined && { record }) };
       const { broken } = await findingOf(lines.with(line, canonical(whole)));
       expect(broken?.line).toBe(line + 2);
       expect(broken?.why).toMatch("does not follow the one before it");

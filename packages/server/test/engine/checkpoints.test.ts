@@ -39,6 +39,8 @@ test("a chain is signed at once when it has many new records, and when the engin
   expect(await checkpointsIn(storage)).toBe(2);
 });
 
+const APPLIED = { status: "applied", offset: expect.any(String) };
+
 test("tokens cost the audit nothing: no write, no read, no byte", async () => {
   const clock = new ManualClock();
   const inner = memoryStorage({ now: clock.now });
@@ -64,14 +66,16 @@ test("tokens cost the audit nothing: no write, no read, no byte", async () => {
       return inner.audit(...query);
     },
   };
-  await using engine = startEngine({ storage, schedule: clock.schedule });
+  const leaseMs = 10 * SIGN_AFTER_MS;
+  await using engine = startEngine({ storage, schedule: clock.schedule, leaseMs });
   const { append } = await startAttempt(engine, "s");
   await append({ type: "round.open" }, { type: "TEXT_MESSAGE_START", messageId: "m" });
   await clock.advance(SIGN_AFTER_MS);
   expect(added.map(({ kind }) => kind)).toEqual(["checkpoint"]);
   [added.length, reads, bytes] = [0, 0, 0];
   for (let n = 0; n < 2 * SIGN_AFTER_RECORDS; n += 1) {
-    await append({ type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "token " });
+    const delta = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "token " } as const;
+    expect(await append(delta)).toEqual({ id: expect.any(String), ...APPLIED });
   }
   await clock.advance(2 * SIGN_AFTER_MS);
   expect([added.length, reads, bytes]).toEqual([0, 0, 0]);
