@@ -22,6 +22,7 @@ const client = ["sdk/wire", "sdk/client", "sdk/agent", "sdk/react", "sdk/codec",
 const server = [
   "server/contract",
   "server/storage",
+  "server/audit",
   "server/engine",
   "server/auth",
   "server/http",
@@ -63,9 +64,15 @@ export const layers: readonly Layer[] = [
     uses: ["protocol", "server/contract"],
   },
   {
+    // The chain and its verification, which need no server.
+    name: "server/audit",
+    at: ["packages/server/src/audit/"],
+    uses: ["protocol", "server/contract"],
+  },
+  {
     name: "server/engine",
     at: ["packages/server/src/engine/"],
-    uses: ["protocol", "server/contract"],
+    uses: ["protocol", "server/contract", "server/audit"],
   },
   {
     // Revocations are stored.

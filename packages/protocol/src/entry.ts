@@ -16,6 +16,10 @@ export interface Entry extends Scope {
   readonly at: number;
   readonly actor: string;
   readonly event: Event;
+  /** Of an act: random, so that its digest tells nothing once what it says is erased (SPEC 6.14). Goes with that. */
+  readonly salt?: string;
+  /** What the event said is erased: the digest of it, as the session's chain has it. */
+  readonly erased?: { readonly digest: string };
 }
 
 /**

@@ -1,3 +1,5 @@
+export { actOf, erase, payloadDigest, payloadText } from "./act.ts";
+export type { Act } from "./act.ts";
 export type { AuditDropped, AuditRecord, AuditRefusal, AuditWinner } from "./audit.ts";
 export type {
   Answer,

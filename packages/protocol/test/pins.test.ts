@@ -8,9 +8,9 @@ it("pins the names that @holdfast/protocol exports", () => {
   expect(Object.keys(protocol).toSorted().join(" ")).toBe(
     [
       "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE",
-      "appendDelta argumentsForModel callsOf canonical createDraft createPartialJson createSession",
-      "createViewCache decide decideTimer emptyState fromRows isCall parseOffset partsOf",
-      "pathTo producerKey reduce reduceAll reject resultOf schemaText startRun toOffset toRows toSessionId",
+      "actOf appendDelta argumentsForModel callsOf canonical createDraft createPartialJson createSession",
+      "createViewCache decide decideTimer emptyState erase fromRows isCall parseOffset partsOf",
+      "pathTo payloadDigest payloadText producerKey reduce reduceAll reject resultOf schemaText startRun toOffset toRows toSessionId",
       "viewOf waitingFor waitingOf wasRead",
     ].join(" "),
   );

@@ -12,6 +12,13 @@ export interface ServerOptions extends Omit<KeyOptions, "secret"> {
    */
   readonly secret?: Uint8Array;
   /**
+   * The Ed25519 key that checkpoints of the audit are signed with: a private key, as PEM. Default: one that is derived
+   * from the secret.
+   */
+  readonly auditKey?: string;
+  /** Public keys that signed them before, as {@link Server.auditKey} gave them. */
+  readonly formerAuditKeys?: readonly string[];
+  /**
    * Development: anybody gets a token under a name they choose, and only loopback is listened on. Default: nothing was
    * given that tokens are checked with.
    */

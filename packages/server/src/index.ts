@@ -1,3 +1,9 @@
+export { auditKey } from "./audit/key.ts";
+export type { AuditKey } from "./audit/key.ts";
+export { linesOf } from "./audit/lines.ts";
+export { verifyAudit } from "./audit/verify.ts";
+export type { ActLine, AuditFinding, AuditHeader, AuditLine, RefusalLine } from "./audit/verify.ts";
+export type { Checkpoint } from "./audit/checkpoint.ts";
 export { mintToken } from "./auth/index.ts";
 export type { Grant, MintOptions, Revocation, Revoked, Verb } from "./auth/index.ts";
 export type { ServerOptions } from "./config.ts";

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
+import { auditKey } from "./audit/key.ts";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
 import { Engine, randomId } from "./engine/index.ts";
 import {
@@ -37,6 +38,8 @@ export interface Server extends AsyncDisposable {
   revoke(revocation: Revocation): Promise<Revoked>;
   /** The revocations that stand. */
   revocations(): Promise<readonly Revoked[]>;
+  /** The public key, base64url, of the signatures in audits. */
+  readonly auditKey: string;
   /** Takes no more requests, sends waiting workers and readers away, and finishes what is being committed. */
   close(): Promise<void>;
 }
@@ -51,11 +54,14 @@ export function createServer(options: ServerOptions): Server {
   checkOrigins(config.corsOrigins);
   const now = () => storage.now();
   const revocations = new Revocations(storage);
-  const tokens = new Tokens({ ...config, secret: secret ?? randomBytes(32), revocations, now });
+  const signedWith = secret ?? randomBytes(32);
+  const tokens = new Tokens({ ...config, secret: signedWith, revocations, now });
+  const key = auditKey(options.auditKey ?? signedWith);
   const hooks = options.webhooks && checkWebhooks(options.webhooks);
   const engine = new Engine({
     ...config,
     newId: randomId,
+    auditKey: key,
     ...(hooks && { wakes: (agent: string) => hooks.agents.has(agent) }),
   });
   const webhooks = hooks && startWebhooks(hooks, { ...config, engine });
@@ -97,6 +103,7 @@ export function createServer(options: ServerOptions): Server {
       const host = hostname.includes(":") ? `[${hostname}]` : hostname;
       return { url: `http://${host}:${bound}`, port: bound };
     },
+    auditKey: key.publicKey,
     mint: (principal, grants) => tokens.mint(principal, grants),
     revoke: (revocation) => revocations.add(revocation),
     revocations: () => revocations.list(),

@@ -5,7 +5,7 @@ import type { Env } from "./env.ts";
 import { refuse, type Ruling } from "./ruling.ts";
 
 /**
- * Refuses a command on a call whose tool its actor has no say in (SPEC 6.13). What a call's tool is stands in the state
+ * Refuses a command on a call whose tool its actor has no say in (SPEC 6.18). What a call's tool is stands in the state
  * alone, so this is part of the decision: nothing comes between the check and what follows from it.
  */
 export function refuseTool(state: SessionState, command: Command, env: Env): Ruling | undefined {

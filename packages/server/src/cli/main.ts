@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { audit } from "./audit.ts";
 import { dev } from "./dev.ts";
 import { serve } from "./serve.ts";
 import { token } from "./token.ts";
@@ -13,6 +14,9 @@ const USAGE = `holdfast: a durable log for every agent conversation
   HOLDFAST_FORMER_SECRETS  whose tokens still hold, with spaces between them
   HOLDFAST_PUBLIC_KEYS     PEM blocks, a JWK or a JWK set: RS256, ES256
   HOLDFAST_JWKS_URL        where an issuer publishes its keys
+
+  holdfast audit verify <file> [--key <public key>]   checks an exported audit
+  holdfast audit key                                  the public key it is signed with
 
   --data <directory>   where sessions are kept        (default .holdfast)
   --port <port>        0: any free one                (default 4646)
@@ -39,6 +43,7 @@ try {
   if (command === "dev") await dev(args);
   else if (command === "serve") await serve(args);
   else if (command === "token") await token(args);
+  else if (command === "audit") await audit(args);
   else if (command === undefined || command === "help" || command === "--help") console.log(USAGE);
   else throw new Error(`There is no command ${command}.\n\n${USAGE}`);
 } catch (error) {

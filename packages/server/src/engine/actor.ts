@@ -44,6 +44,10 @@ export interface ActorContext {
   readonly subscriberBytes: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   env(actor: Actor): Env;
+  /** Makes the salt of an act's entry. */
+  readonly salt: () => string;
+  /** Called after each commit that holds acts. */
+  acted(session: string, acts: number): void;
   /** Called after each commit that changed what is found across sessions. */
   committed(session: string, commit: Pick<Commit, "rows" | "due" | "tags">): void;
   /** Called after a commit that failed, and yet may have written index rows. */
@@ -96,7 +100,7 @@ export class SessionActor {
     this.#context = context;
     this.#receipts = loaded.receipts;
     this.deliveries = loaded.deliveries;
-    this.#draft = createDraft(loaded.state, loaded.epoch, loaded.seq);
+    this.#draft = createDraft(loaded.state, loaded.epoch, loaded.seq, context.salt);
     this.#committed = loaded.state.head;
     this.#stored = isNew ? null : loaded.state.head;
     this.#due = new DueIndex(loaded.state, context.terms, context.leases.of(id));
@@ -300,6 +304,7 @@ export class SessionActor {
     this.#stored = commit.head;
     this.#committed = commit.head;
     if (commit.batch) this.#broadcast(commit.batch);
+    if (batch.acts > 0) this.#context.acted(this.id, batch.acts);
     if (batch.refusals) this.#context.audit.note(this.id, batch.refusals);
     for (const { done } of batch.waiting) done();
     for (const { done } of batch.readers) done();
@@ -317,6 +322,7 @@ export class SessionActor {
     if (!this.#draft.empty) {
       this.#snapshot = undefined;
       const sealed = this.#draft.seal();
+      batch.acts = sealed.acts;
       const last = sealed.entries.at(-1);
       if (last) {
         entries = {
@@ -404,10 +410,19 @@ interface OpenBatch {
   readonly receipts: (readonly [id: string, receipt: Receipt])[];
   snapshot: Snapshot | undefined;
   refusals: readonly Refusal[] | undefined;
+  /** How many acts it holds; known once it is sealed. */
+  acts: number;
 }
 
 function openBatch(): OpenBatch {
-  return { waiting: [], readers: [], receipts: [], snapshot: undefined, refusals: undefined };
+  return {
+    waiting: [],
+    readers: [],
+    receipts: [],
+    snapshot: undefined,
+    refusals: undefined,
+    acts: 0,
+  };
 }
 
 function repeatOf(id: string, known: Receipt, digest: string, head: Offset): Verdict {

@@ -11,6 +11,8 @@ import {
   type Rejection,
   type Verdict,
 } from "@holdfast/protocol";
+import type { AuditKey } from "../audit/key.ts";
+import { verifyAudit, type AuditFinding } from "../audit/verify.ts";
 import {
   StorageConflict,
   type AuditRow,
@@ -20,6 +22,9 @@ import {
 } from "../storage/storage.ts";
 import type { SessionActor, Snapshot } from "./actor.ts";
 import { Audit } from "./audit.ts";
+import { exportLines } from "./audit-export.ts";
+import { checkRecord, signChain, type ChainContext, type Signed } from "./chain.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { cursorIn } from "./cursor.ts";
 import { readDead, redeliver, type DeadPage } from "./dead.ts";
 import type { Delivery } from "./deliveries.ts";
@@ -28,7 +33,7 @@ import { busy, unknownSession } from "./errors.ts";
 import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
 import type { FrameText } from "./frame.ts";
-import type { IdKind } from "./ids.ts";
+import { randomSalt, type IdKind } from "./ids.ts";
 import { Inbox, type CallPage, type CallQuery, type InboxNews, type MayRead } from "./inbox.ts";
 import { Leases } from "./leases.ts";
 import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
@@ -50,6 +55,10 @@ export interface EngineOptions extends Terms {
   /** Runs something once, later, on the storage's clock; the result takes it back. */
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly newId: (kind: IdKind) => string;
+  /** What checkpoints of the audit are signed with. */
+  readonly auditKey: AuditKey;
+  /** Public keys that signed them before. */
+  readonly formerAuditKeys?: readonly string[];
   /** Hears of what could not be told to anybody. */
   readonly log: (message: string, error: unknown) => void;
 }
@@ -81,6 +90,9 @@ export class Engine implements AsyncDisposable {
   readonly #inbox: Inbox;
   readonly #audit: Audit;
   readonly #listeners = new Set<(session: string, due: readonly DueChange[]) => void>();
+  readonly #chain: ChainContext;
+  readonly #checkpoints: Checkpoints;
+  readonly #signing = new Map<string, Promise<Signed>>();
   readonly validator: Validator = createValidator();
   readonly presence: Presence;
   #closing: Promise<void> | undefined;
@@ -98,13 +110,25 @@ export class Engine implements AsyncDisposable {
       this.#work.committed(session, due);
       for (const listener of this.#listeners) listener(session, due);
     };
-    const audit = new Audit({ storage, schedule, log });
+    const checkpoints = new Checkpoints({
+      now: () => storage.now(),
+      schedule,
+      log,
+      sign: async (session) => (await this.#sessions.find(session)) && this.#sign(session),
+    });
+    this.#checkpoints = checkpoints;
+    const noteRecords = (session: string, count: number) => checkpoints.note(session, count);
+    const audit = new Audit({ storage, schedule, log, salt: randomSalt, written: noteRecords });
     this.#audit = audit;
+    const { auditKey: key, formerAuditKeys: formerKeys = [] } = options;
+    this.#chain = { storage, key, formerKeys };
     const context = {
       ...options,
       leases,
       audit,
       terms: options,
+      salt: randomSalt,
+      acted: noteRecords,
       env: (actor: Actor) => this.#env(actor),
       committed: (session: string, commit: Pick<Commit, "rows" | "due" | "tags">) => {
         noteDue(session, commit.due);
@@ -181,6 +205,7 @@ export class Engine implements AsyncDisposable {
   async delete(id: string): Promise<void> {
     await this.#sessions.remove(id);
     this.#work.deleted(id);
+    this.#checkpoints.forget(id);
   }
 
   /**
@@ -204,7 +229,29 @@ export class Engine implements AsyncDisposable {
   ): Promise<readonly AuditRow[]> {
     await this.#sessions.need(session);
     await this.#audit.flush();
-    return this.#options.storage.audit(session, query);
+    return this.#options.storage.audit(session, { ...query, kinds: ["late", "refused"] });
+  }
+
+  /**
+   * Signs a session's audit as it is now, and gives its lines, as {@link exportLines} says.
+   *
+   * @throws HoldfastError `invalid_request` for an `after` beyond the last record
+   */
+  async exportAudit(session: string, after = 0): Promise<AsyncGenerator<string, void, void>> {
+    await this.#audit.flush();
+    const signed = await this.#sign(session);
+    checkRecord(after, signed);
+    return exportLines(this.#chain, session, signed, after);
+  }
+
+  /** Checks a session's audit against all that was signed of it, with the keys this server has. Costs its whole log. */
+  async verifyAudit(session: string): Promise<AuditFinding> {
+    return verifyAudit(await this.exportAudit(session), { keys: this.auditKeys });
+  }
+
+  /** The public keys that checkpoints may be signed with, base64url, the one in use first. */
+  get auditKeys(): readonly string[] {
+    return [this.#chain.key.publicKey, ...this.#chain.formerKeys];
   }
 
   /** The whole state of a session and the offset it holds for. */
@@ -299,6 +346,8 @@ export class Engine implements AsyncDisposable {
       this.#work.close();
       this.#inbox.close();
       await this.#timers.stop();
+      await this.#audit.flush();
+      await this.#checkpoints.close();
       await this.#sessions.close();
       await this.#audit.close();
     })();
@@ -313,6 +362,22 @@ export class Engine implements AsyncDisposable {
     const { storage, newId } = this.#options;
     const { validate } = this.validator;
     return { now: storage.now(), actor, newId, digest, validate };
+  }
+
+  /** Signs a session's chain, one time after the other. */
+  async #sign(session: string): Promise<Signed> {
+    const before = this.#signing.get(session);
+    const signing = (async () => {
+      await before?.catch(() => {});
+      this.#checkpoints.forget(session);
+      return signChain(this.#chain, await this.#sessions.need(session));
+    })();
+    this.#signing.set(session, signing);
+    try {
+      return await signing;
+    } finally {
+      if (this.#signing.get(session) === signing) this.#signing.delete(session);
+    }
   }
 
   async #act<T>(

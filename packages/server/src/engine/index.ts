@@ -1,4 +1,5 @@
 export type { SessionActor, Snapshot } from "./actor.ts";
+export { contentOf } from "./audit-record.ts";
 export type { DeadDelivery, DeadPage } from "./dead.ts";
 export type { Delivery } from "./deliveries.ts";
 export { waitOf } from "./due.ts";

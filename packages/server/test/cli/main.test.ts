@@ -2,12 +2,13 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, openSync, writeSync } from "node:fs";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { decodeJwt } from "jose";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createServer, memoryStorage } from "../../src/index.ts";
 import { openSqlite } from "../../src/storage/sqlite/open.ts";
 import { hashFiles } from "../storage/directory.ts";
 import { until } from "../support/clock.ts";
@@ -159,6 +160,36 @@ test("holdfast serve needs a key, and then gives no development tokens", async (
   expect(refused.status).toBe(404);
 });
 
+test("holdfast audit checks an exported file, offline", async () => {
+  const HOLDFAST_SECRET = "s".repeat(32);
+  const secret = Buffer.from(HOLDFAST_SECRET);
+  const file = join(directory, "audit.jsonl");
+  {
+    await using server = createServer({ storage: memoryStorage(), secret });
+    const headers = { authorization: `Bearer ${await server.mint("user:ana")}` };
+    const ask = (method: string, path: string) =>
+      server.fetch(new Request(`http://host/v1/sessions/s${path}`, { method, headers }));
+    await ask("PUT", "");
+    await writeFile(file, await (await ask("GET", "/audit/export")).text());
+  }
+  const audit = async (args: readonly string[], secretGiven = "") => {
+    const run = holdfast(["audit", ...args], { HOLDFAST_SECRET: secretGiven });
+    const [code] = (await run.ended) as [number];
+    return { code, output: run.output.trim() };
+  };
+  const key = (await audit(["key"], HOLDFAST_SECRET)).output;
+  expect(await audit(["verify", file], HOLDFAST_SECRET)).toMatchObject({ code: 0 });
+  const { code, output } = await audit(["verify", file, "--key", key]);
+  expect([code, output]).toEqual([0, expect.stringContaining('session "s" up to')]);
+  expect(await audit(["verify", file], "t".repeat(32))).toMatchObject({ code: 1 });
+  expect((await audit(["verify", file])).output).toContain("give --key");
+  await writeFile(file, (await readFile(file, "utf8")).replace("user:ana", "user:bo"));
+  expect(await audit(["verify", file, "--key", key])).toEqual({
+    code: 1,
+    output: `${file} is broken at line 2. Record 1 was changed.`,
+  });
+});
+
 test.each([
   [["fly"], "There is no command fly"],
   [["dev", "--port", "http"], "--port must be a whole number"],
@@ -171,6 +202,7 @@ test.each([
   [["token", "--sub", "user:ana", "--grant", "*=fly"], '"fly" is no verb'],
   [["token", "--sub", "user:ana", "--ttl", "soon"], "--ttl must be like"],
   [["token", "--sub", "user:ana", "--ttl", "400d"], "366 days"],
+  [["audit"], "holdfast audit verify <file>"],
 ])("%j is refused in words", async (args, words) => {
   const run = holdfast(
     args.map((it) => (it === "DIRECTORY" ? directory : it)),
