@@ -25,6 +25,7 @@ const server = [
   "server/engine",
   "server/auth",
   "server/http",
+  "server/ws",
   "server",
 ];
 
@@ -71,6 +72,12 @@ export const layers: readonly Layer[] = [
     name: "server/http",
     at: ["packages/server/src/http/"],
     uses: ["protocol", "protocol/schemas", "server/engine", "server/auth"],
+  },
+  {
+    name: "server/ws",
+    at: ["packages/server/src/ws/"],
+    // Frames are decided as HTTP's bodies are; HTTP knows no socket.
+    uses: ["protocol", "protocol/schemas", "server/engine", "server/auth", "server/http"],
   },
   {
     name: "server/faces",

@@ -1,4 +1,5 @@
 import type { Storage } from "./storage/storage.ts";
+import type { SocketLimits } from "./ws/index.ts";
 
 /** How a server is set up. Only the storage is required. */
 export interface ServerOptions {
@@ -27,6 +28,13 @@ export interface ServerOptions {
   readonly maxBodyBytes?: number;
   /** How far a stream's reader may fall behind before it is closed, in characters of frames. Default 1 MiB. */
   readonly subscriberBytes?: number;
+  /**
+   * Origins of pages that may use the server from elsewhere, such as `https://app.example`. Pages of the server's own
+   * origin may always. Default: none.
+   */
+  readonly corsOrigins?: readonly string[];
+  /** Bounds of one WebSocket. */
+  readonly socketLimits?: Partial<SocketLimits>;
   /** How many sessions stay loaded when nothing happens in them. Default 1 000. */
   readonly maxLoaded?: number;
   /** A directory with an `index.html` and `assets/`, served at `/`. */
@@ -46,6 +54,7 @@ export const DEFAULTS = {
   maxBodyBytes: 1 << 20,
   subscriberBytes: 1 << 20,
   maxLoaded: 1000,
+  corsOrigins: [],
   schedule: platformTimer,
   log: (message: string, error: unknown) => console.error(message, error),
 } as const;

@@ -1,16 +1,27 @@
 import { randomBytes } from "node:crypto";
-import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+} from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
 import { Engine, randomId } from "./engine/index.ts";
 import { Tokens } from "./auth/index.ts";
 import { createApp, directCommands, isLoopback, problemOfRequest } from "./http/index.ts";
+import { createSockets, SOCKET_LIMITS } from "./ws/index.ts";
 
 /** A running server, behind `fetch` or a port. */
 export interface Server extends AsyncDisposable {
   /** The whole HTTP face as one web-standard handler. */
   fetch(request: Request): Response | Promise<Response>;
+  /**
+   * The WebSocket face, for embedders: to be called with what a `node:http` server says on `upgrade`. It answers every
+   * path; {@link listen} calls it by itself.
+   */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /**
    * Listens, by default on 127.0.0.1 and any free port.
    *
@@ -37,16 +48,23 @@ export function createServer(options: ServerOptions): Server {
   const http = { ...config, engine, tokens, dev, heartbeatMs };
   const app = createApp(http);
   const direct = directCommands(http);
+  const sockets = createSockets({
+    ...http,
+    limits: { ...SOCKET_LIMITS, ...options.socketLimits },
+    now: () => storage.now(),
+  });
   const servers = new Set<HttpServer>();
 
   async function close(): Promise<void> {
     const ended = engine.close();
-    await Promise.all([ended, ...[...servers].map((server) => stop(server, ended))]);
+    const stopped = [...servers].map((server) => stop(server, ended));
+    await Promise.all([ended, sockets.close(ended), ...stopped]);
     servers.clear();
   }
 
   return {
     fetch: (request) => app.fetch(request),
+    upgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
     async listen({ port = 0, hostname = "127.0.0.1" } = {}) {
       if ((!secret || dev) && !isLoopback(hostname)) {
         throw new Error(
@@ -61,6 +79,7 @@ export function createServer(options: ServerOptions): Server {
       const server = createHttpServer((request, response) => {
         if (!direct(request, response)) void listener(request, response);
       });
+      server.on("upgrade", (request, socket, head) => sockets.upgrade(request, socket, head));
       server.keepAliveTimeout = KEEP_ALIVE;
       servers.add(server);
       await new Promise<void>((resolve, reject) => {

@@ -1,7 +1,7 @@
 export type { Snapshot } from "./actor.ts";
 export type { Terms } from "./due.ts";
 export { Engine } from "./engine.ts";
-export type { EngineOptions, SessionView } from "./engine.ts";
+export type { EngineOptions, Resumed, SessionView } from "./engine.ts";
 export type { FollowOptions } from "./follow.ts";
 export type { FrameText } from "./frame.ts";
 export { randomId } from "./ids.ts";

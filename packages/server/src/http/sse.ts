@@ -1,5 +1,5 @@
-import { HoldfastError, type Offset } from "@holdfast/protocol";
-import type { Engine, FrameText } from "../engine/index.ts";
+import type { Offset } from "@holdfast/protocol";
+import type { Engine, FrameText, Snapshot } from "../engine/index.ts";
 
 export interface SseOptions {
   readonly engine: Engine;
@@ -22,12 +22,12 @@ export async function eventStream(options: SseOptions): Promise<Response> {
   const { engine, session, after, heartbeatMs, schedule, log, destroy } = options;
   const over = new AbortController();
   const following = { signal: over.signal, onSlow: () => slow() };
-  const { first, frames } = await open(engine, session, after, following);
+  const { reset, frames } = await engine.resume(session, after, following);
   let stopBeating = () => {};
   let slow = () => {};
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      controller.enqueue(first);
+      controller.enqueue(reset ? resetOf(reset) : HELLO);
       const beat = () => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(HEARTBEAT);
         stopBeating = schedule(heartbeatMs, beat);
@@ -65,21 +65,9 @@ export async function eventStream(options: SseOptions): Promise<Response> {
   return new Response(body, { headers: HEADERS });
 }
 
-async function open(
-  engine: Engine,
-  session: string,
-  after: Offset | undefined,
-  following: { readonly signal: AbortSignal; onSlow(): void },
-): Promise<{ first: Uint8Array; frames: AsyncGenerator<readonly FrameText[], void, void> }> {
-  try {
-    return { first: HELLO, frames: await engine.subscribe(session, after, following) };
-  } catch (error) {
-    if (!(error instanceof HoldfastError) || error.code !== "reset") throw error;
-    const { offset, text } = await engine.state(session);
-    const state = `{"offset":${JSON.stringify(offset)},"state":${text}}`;
-    const first = encoder.encode(`event: reset\nid: ${offset}\ndata: ${state}\n\n`);
-    return { first, frames: await engine.subscribe(session, offset, following) };
-  }
+function resetOf({ offset, text }: Snapshot): Uint8Array {
+  const state = `{"offset":${JSON.stringify(offset)},"state":${text}}`;
+  return encoder.encode(`event: reset\nid: ${offset}\ndata: ${state}\n\n`);
 }
 
 /** A frame's event, encoded once for all who read it. */
