@@ -2,12 +2,14 @@ import type { Codec } from "@holdfast/protocol";
 import type { ToolSet } from "ai";
 import {
   backoffMs,
+  createSocket,
   createTransport,
   WORKER_BACKOFF,
   isTransient,
   linkedController,
   systemTiming,
   type Backoff,
+  type SocketOptions,
   type Timing,
 } from "../wire/index.ts";
 import { createAttempt, type Attempt } from "./attempt.ts";
@@ -58,6 +60,13 @@ export interface WorkerOptions<Chunk, History, Tools extends ToolSet> {
   /** How long one request for work waits, milliseconds. Default 25 s. */
   readonly waitMs?: number;
   readonly backoff?: Backoff;
+  /**
+   * How attempts speak with the server: each in requests of its own, or all of them over one WebSocket, which costs
+   * less where there are many. Work is asked for over HTTP either way. Default `http`.
+   */
+  readonly transport?: "http" | "websocket";
+  /** Default: the platform's `WebSocket`. */
+  readonly webSocket?: SocketOptions["webSocket"];
   readonly fetch?: typeof fetch;
   readonly timing?: Timing;
 }
@@ -103,6 +112,15 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     ...(options.fetch && { fetch: options.fetch }),
   };
   const transport = createTransport({ ...connection, token: options.token });
+  const socket =
+    options.transport === "websocket"
+      ? createSocket({
+          url,
+          timing,
+          token: options.token,
+          ...(options.webSocket && { webSocket: options.webSocket }),
+        })
+      : undefined;
   const { controller: taking, unlink } = linkedController(options.signal);
   const attempts = new Map<Attempt, Promise<void>>();
 
@@ -137,11 +155,17 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
   }
 
   function begin(work: Work): void {
-    const own = createTransport({ ...connection, token: work.token });
+    const lane = socket?.lane(work);
+    const own = createTransport({
+      ...connection,
+      token: work.token,
+      ...(lane && { socket: lane }),
+    });
     const attempt = createAttempt(work, own, { instance, patienceMs });
     const done = handle(attempt).finally(() => {
       attempt.lapse(letGo("The attempt has ended."));
       attempts.delete(attempt);
+      lane?.forget();
     });
     attempts.set(attempt, done);
   }
@@ -199,6 +223,7 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     patience.abort();
     await handedBack;
     await running.catch(() => {});
+    socket?.close();
   }
 
   async function untilStopped(): Promise<void> {
@@ -206,6 +231,7 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
       await running;
     } finally {
       await Promise.allSettled(attempts.values());
+      socket?.close();
       options.signal?.removeEventListener("abort", stopAtOnce);
     }
   }
