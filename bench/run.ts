@@ -1,12 +1,13 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { bareDurable, durableStreams, echo, holdfast, type AppendLoad } from "./appends.ts";
 import { authority } from "./authority.ts";
+import { faces } from "./faces.ts";
+import { complaintOf, isKept, tableOf } from "./limits.ts";
 import type { LoadResult } from "./load.ts";
 import { timers, type TimersResult } from "./timers.ts";
+import { withPeer } from "./with-peer.ts";
 
 // Every line of a table is measured in the same run on the same machine, round by round in turn, so that what else the
 // machine does falls on all alike. The median of the rounds counts.
@@ -155,6 +156,9 @@ if (due)
   console.log(
     `| ${due.timers} | ${due.allMs} | ${due.p50Ms} | ${due.p99Ms} | ${due.worstMs} |\n\nAll of them within ${LONGEST_MS} ms is wanted.`,
   );
+const faced = await faces({ seconds, rounds });
+console.log(`\n${faced.text}\n\nLimits\n\n${tableOf(faced.limits)}`);
+
 const report = {
   at: new Date().toISOString(),
   node: process.version,
@@ -166,8 +170,14 @@ const report = {
   appends: table,
   authority: { lines: cost, lost, mostLost: MOST_LOST, more, pairs: pairs.length },
   timers: { ...due, longestMs: LONGEST_MS },
+  faces: faced.report,
 };
 if (args.json) await writeFile(args.json, `${JSON.stringify(report, null, 2)}\n`);
+for (const limit of faced.limits) {
+  if (isKept(limit)) continue;
+  console.error(complaintOf(limit));
+  process.exitCode = 1;
+}
 
 /** The share of its events/s that a stream loses. */
 function lostIn({ on, off }: Pair): number {
@@ -181,32 +191,6 @@ function moreIn({ on, off }: Pair): number {
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
-}
-
-async function withPeer<T>(
-  module: string,
-  use: (url: string, cpuMs: () => Promise<number>) => Promise<T>,
-): Promise<T> {
-  const child = fork(new URL(module, import.meta.url), {
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
-  const ended = once(child, "exit");
-  try {
-    const [message] = (await Promise.race([
-      once(child, "message"),
-      ended.then(() => {
-        throw new Error(`${module} ended before it listened.`);
-      }),
-    ])) as [{ url: string }];
-    return await use(message.url, async () => {
-      child.send("cpu");
-      const [answer] = (await once(child, "message")) as [{ cpuMs: number }];
-      return answer.cpuMs;
-    });
-  } finally {
-    if (child.connected) child.disconnect();
-    await ended;
-  }
 }
 
 function median(name: string): LoadResult {
