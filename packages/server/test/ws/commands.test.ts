@@ -148,6 +148,8 @@ describe("appends", () => {
     expect(await refusal(3)).toMatchObject({
       error: { code: "sequence_gap", details: { expected: 2 } },
     });
+    await socket.ask({ type: "ping" });
+    expect(socket.heard.filter(({ type }) => type === "ack")).toMatchObject([{ seq: 1 }]);
     append([{ type: "WHAT" }], 2);
     expect(await refusal(2)).toMatchObject({ error: { code: "invalid_request" } });
     append([custom(2)], 2);
