@@ -127,7 +127,7 @@ async function run(
     for (const begun of session.at.splice(0, done)) {
       under -= 1;
       frames += 1;
-      if (begun < warm || now > end) continue;
+      if (now < warm || now > end) continue;
       events += BATCH;
       latencies.push(now - begun);
     }
