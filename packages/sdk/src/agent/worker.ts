@@ -9,6 +9,7 @@ import {
   linkedController,
   systemTiming,
   type Backoff,
+  type SocketLane,
   type SocketOptions,
   type Timing,
 } from "../wire/index.ts";
@@ -62,7 +63,7 @@ export interface WorkerOptions<Chunk, History, Tools extends ToolSet> {
   readonly backoff?: Backoff;
   /**
    * How attempts speak with the server: each in requests of its own, or all of them over one WebSocket, which costs
-   * less where there are many. Work is asked for over HTTP either way. Default `http`.
+   * less where there are many. Default `http`.
    */
   readonly transport?: "http" | "websocket";
   /** Default: the platform's `WebSocket`. */
@@ -139,9 +140,10 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
       try {
         while (attempts.size >= concurrency) await Promise.race(attempts.values());
         taking.signal.throwIfAborted();
-        const work = await claimWork(transport, request, taking.signal);
+        const work = await claimWork(transport, request, { signal: taking.signal, socket });
         failures = 0;
-        if (work) begin(work);
+        if (work && taking.signal.aborted) await handBack(attemptOf(work), instance);
+        else if (work) begin(work);
       } catch (error) {
         if (taking.signal.aborted) return;
         if (!isTransient(error)) throw error;
@@ -154,14 +156,18 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     }
   }
 
-  function begin(work: Work): void {
-    const lane = socket?.lane(work);
+  function attemptOf(work: Work, lane?: SocketLane): Attempt {
     const own = createTransport({
       ...connection,
       token: work.token,
       ...(lane && { socket: lane }),
     });
-    const attempt = createAttempt(work, own, { instance, patienceMs });
+    return createAttempt(work, own, { instance, patienceMs });
+  }
+
+  function begin(work: Work): void {
+    const lane = socket?.lane(work);
+    const attempt = attemptOf(work, lane);
     const done = handle(attempt).finally(() => {
       attempt.lapse(letGo("The attempt has ended."));
       attempts.delete(attempt);

@@ -51,6 +51,14 @@ export interface SocketLane {
  */
 export interface SessionSocket extends SocketLane {
   /**
+   * Waits for work, as `POST /v1/work/claim`, whose body is given as JSON text. Once `signal` is aborted the server is
+   * told, and its last word is waited for: what it granted before is given, so that nobody is left to wait for it.
+   *
+   * @returns the grant, unchecked, or undefined when nothing came
+   * @throws as `append`, but for the signal's reason only where nothing was asked yet
+   */
+  work(request: string, waitMs: number, signal: AbortSignal): Promise<unknown>;
+  /**
    * Gives the socket an attempt's token, on every connection until it is forgotten, which waits for what is under way.
    *
    * @returns what speaks under it
@@ -94,13 +102,14 @@ export function createSocket(options: SocketOptions): SessionSocket {
     text: string,
     signal: AbortSignal,
     pick: (frame: ServerFrame) => T | undefined,
+    withinMs = timeoutMs,
   ): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const { controller, unlink } = linkedController(signal);
     const given = () => reject(signal.reason as Error);
     controller.signal.addEventListener("abort", given);
-    const timer = deadline(timing, timeoutMs, () =>
-      reject(unreachable(`No answer came within ${timeoutMs} ms.`)),
+    const timer = deadline(timing, withinMs, () =>
+      reject(unreachable(`No answer came within ${withinMs} ms.`)),
     );
     let stop = () => {};
     try {
@@ -154,6 +163,24 @@ export function createSocket(options: SocketOptions): SessionSocket {
 
   return {
     ...laneOf({}),
+    async work(request, waitMs, signal) {
+      await line();
+      signal.throwIfAborted();
+      const ref = (refs += 1);
+      const cancel = () => mention({ type: "cancel", ref });
+      signal.addEventListener("abort", cancel, { once: true });
+      try {
+        const head = JSON.stringify({ type: "work", ref }).slice(0, -1);
+        const pick = (frame: ServerFrame) => {
+          if (frame.type === "error" && frame.ref === ref) throw new HoldfastError(frame.error);
+          return frame.type === "work" && frame.ref === ref ? { work: frame.work } : undefined;
+        };
+        const text = `${head},"request":${request}}`;
+        return (await ask(text, new AbortController().signal, pick, waitMs + timeoutMs)).work;
+      } finally {
+        signal.removeEventListener("abort", cancel);
+      }
+    },
     lane({ session, runId, attempt, token }) {
       const named = { session, runId, attempt };
       const inner = laneOf({ runId, attempt });

@@ -86,7 +86,7 @@ test("a session that nobody has, or may read, ends its follower and no other", a
   await good.ready();
   const none = client.open("none");
   await expect(none.ready()).rejects.toMatchObject({ code: "unknown_session" });
-  const { offset = "" } = await good.send("hello");
+  const { offset } = await good.send("hello");
   await good.reached(offset);
   socket.close();
 });
