@@ -1,13 +1,13 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { bareDurable, durableStreams, echo, holdfast, type AppendLoad } from "./appends.ts";
 import { authority } from "./authority.ts";
+import { faces } from "./faces.ts";
 import { complaintOf, isKept, tableOf, type Limit } from "./limits.ts";
 import type { LoadResult } from "./load.ts";
 import { timers, type TimersResult } from "./timers.ts";
+import { withPeer } from "./with-peer.ts";
 
 // Every line of a table is measured in the same run on the same machine, round by round in turn, so that what else the
 // machine does falls on all alike. The median of the rounds counts.
@@ -158,6 +158,9 @@ console.log("|---:|---:|---:|---:|---:|");
 if (due)
   console.log(`| ${due.timers} | ${due.allMs} | ${due.p50Ms} | ${due.p99Ms} | ${due.worstMs} |`);
 
+const faced = await faces({ seconds, rounds });
+console.log(`\n${faced.text}`);
+
 const limits: readonly Limit[] = [
   {
     what: "durable appends, as a multiple of durable-streams'",
@@ -177,6 +180,7 @@ const limits: readonly Limit[] = [
     atMost: LONGEST_MS,
     show: (value) => `${Math.round(value)} ms`,
   },
+  ...faced.limits,
 ];
 console.log(`\nLimits\n\n${tableOf(limits)}`);
 const missed = limits.filter((limit) => !isKept(limit));
@@ -192,6 +196,7 @@ const report = {
   appends: table,
   authority: { lines: cost, lost, mostLost: MOST_LOST, more, pairs: pairs.length },
   timers: { ...due, longestMs: LONGEST_MS },
+  faces: faced.report,
   limits: limits.map((limit) => ({ ...limit, kept: isKept(limit) })),
 };
 if (args.json) await writeFile(args.json, `${JSON.stringify(report, null, 2)}\n`);
@@ -210,32 +215,6 @@ function moreIn({ on, off }: Pair): number {
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
-}
-
-async function withPeer<T>(
-  module: string,
-  use: (url: string, cpuMs: () => Promise<number>) => Promise<T>,
-): Promise<T> {
-  const child = fork(new URL(module, import.meta.url), {
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
-  const ended = once(child, "exit");
-  try {
-    const [message] = (await Promise.race([
-      once(child, "message"),
-      ended.then(() => {
-        throw new Error(`${module} ended before it listened.`);
-      }),
-    ])) as [{ url: string }];
-    return await use(message.url, async () => {
-      child.send("cpu");
-      const [answer] = (await once(child, "message")) as [{ cpuMs: number }];
-      return answer.cpuMs;
-    });
-  } finally {
-    if (child.connected) child.disconnect();
-    await ended;
-  }
 }
 
 function median(name: string): LoadResult {

@@ -27,6 +27,7 @@ const server = [
   "server/auth",
   "server/http",
   "server/webhooks",
+  "server/ws",
   "server",
 ];
 
@@ -90,6 +91,12 @@ export const layers: readonly Layer[] = [
     name: "server/webhooks",
     at: ["packages/server/src/webhooks/"],
     uses: ["protocol", "server/contract", "server/engine"],
+  },
+  {
+    name: "server/ws",
+    at: ["packages/server/src/ws/"],
+    // Frames are decided as HTTP's bodies are; HTTP knows no socket.
+    uses: ["protocol", "protocol/schemas", "server/engine", "server/auth", "server/http"],
   },
   {
     name: "server/faces",

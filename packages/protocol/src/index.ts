@@ -77,6 +77,19 @@ export { reduce, reduceAll } from "./reduce/index.ts";
 export { RUN_TABLE } from "./run-table.ts";
 export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
 export type { MessageNode, Run, RunStatus, Steer, Step } from "./run.ts";
+export { SOCKET_CLOSES } from "./socket.ts";
+export type {
+  ClientFrame,
+  ServerFrame,
+  SocketAck,
+  SocketAppend,
+  SocketAttempt,
+  SocketCommands,
+  SocketReady,
+  SocketRef,
+  SocketRefused,
+  SocketSubscribe,
+} from "./socket.ts";
 export { callsOf, emptyState, fromRows, partsOf, producerKey, toRows } from "./state.ts";
 export type {
   Advertised,

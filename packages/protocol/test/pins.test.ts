@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 it("pins the names that @holdfast/protocol exports", () => {
   expect(Object.keys(protocol).toSorted().join(" ")).toBe(
     [
-      "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE",
+      "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE SOCKET_CLOSES",
       "actOf appendDelta argumentsForModel callsOf canonical createDraft createPartialJson createSession",
       "createViewCache decide decideTimer emptyState erase fromRows isCall parseOffset partsOf",
       "pathTo payloadDigest payloadText producerKey reduce reduceAll reject resultOf schemaText startRun toOffset toRows toSessionId",

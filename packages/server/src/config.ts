@@ -1,6 +1,7 @@
 import type { KeyOptions } from "./auth/index.ts";
 import type { Storage } from "./storage/storage.ts";
 import type { WebhookOptions } from "./webhooks/index.ts";
+import type { SocketLimits } from "./ws/index.ts";
 
 /** How a server is set up. Only the storage is required. */
 export interface ServerOptions extends Omit<KeyOptions, "secret"> {
@@ -41,6 +42,8 @@ export interface ServerOptions extends Omit<KeyOptions, "secret"> {
   readonly maxBodyBytes?: number;
   /** How far a stream's reader may fall behind before it is closed, in characters of frames. Default 1 MiB. */
   readonly subscriberBytes?: number;
+  /** Bounds of one WebSocket. */
+  readonly socketLimits?: Partial<SocketLimits>;
   /** How many sessions stay loaded when nothing happens in them. Default 1 000. */
   readonly maxLoaded?: number;
   /** Whom the server tells of work and of calls that wait. No token and no session can change it. */

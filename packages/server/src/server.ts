@@ -1,6 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+} from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { auditKey } from "./audit/key.ts";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
@@ -15,11 +20,17 @@ import {
 } from "./auth/index.ts";
 import { checkOrigins, createApp, directCommands, problemOfRequest } from "./http/index.ts";
 import { checkWebhooks, startWebhooks } from "./webhooks/index.ts";
+import { createSockets, SOCKET_LIMITS } from "./ws/index.ts";
 
 /** A running server, behind `fetch` or a port. */
 export interface Server extends AsyncDisposable {
   /** The whole HTTP face as one web-standard handler. */
   fetch(request: Request): Response | Promise<Response>;
+  /**
+   * The WebSocket face, for embedders: to be called with what a `node:http` server says on `upgrade`. It answers every
+   * path; {@link listen} calls it by itself.
+   */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /**
    * Listens, by default on 127.0.0.1 and any free port.
    *
@@ -68,17 +79,24 @@ export function createServer(options: ServerOptions): Server {
   const http = { ...config, engine, tokens, revocations, dev, heartbeatMs };
   const app = createApp(http);
   const direct = directCommands(http);
+  const sockets = createSockets({
+    ...http,
+    limits: { ...SOCKET_LIMITS, ...options.socketLimits },
+    now: () => storage.now(),
+  });
   const servers = new Set<HttpServer>();
 
   async function close(): Promise<void> {
     const told = webhooks?.close();
     const ended = engine.close();
-    await Promise.all([ended, ...[...servers].map((server) => stop(server, ended)), told]);
+    const stopped = [...servers].map((server) => stop(server, ended));
+    await Promise.all([ended, sockets.close(ended), ...stopped, told]);
     servers.clear();
   }
 
   return {
     fetch: (request) => app.fetch(request),
+    upgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
     async listen({ port = 0, hostname = "127.0.0.1" } = {}) {
       if ((!keyed || dev) && !isLoopback(hostname)) {
         throw new Error(
@@ -93,6 +111,7 @@ export function createServer(options: ServerOptions): Server {
       const server = createHttpServer((request, response) => {
         if (!direct(request, response)) void listener(request, response);
       });
+      server.on("upgrade", (request, socket, head) => sockets.upgrade(request, socket, head));
       server.keepAliveTimeout = KEEP_ALIVE;
       servers.add(server);
       await new Promise<void>((resolve, reject) => {

@@ -7,3 +7,4 @@ export {
   parseWorkRequest,
 } from "./requests.ts";
 export type { RevocationRequest, SessionRequest, TokenRequest, WorkRequest } from "./requests.ts";
+export { parseClientFrame, refOf } from "./socket.ts";

@@ -7,6 +7,7 @@ import {
   type Verdict,
 } from "@holdfast/protocol";
 import { submit, type Attempt } from "./attempt.ts";
+import type { Batch } from "../wire/index.ts";
 import { overBudget } from "./over.ts";
 import { insteadOf } from "./oversize.ts";
 
@@ -144,7 +145,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function send(batch: readonly Queued[]): Promise<Rejection | undefined> {
     let verdict: Verdict;
     try {
-      verdict = await submit(attempt, commandOf(batch));
+      const { text, append } = commandOf(batch);
+      verdict = await submit(attempt, text, append);
     } catch (error) {
       if (error instanceof HoldfastError && isAboutContent(error)) return error.toRejection();
       throw error;
@@ -166,15 +168,17 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return undefined;
   }
 
-  function commandOf(batch: readonly Queued[]): string {
+  /** The command's text, and where it is an append, which. */
+  function commandOf(batch: readonly Queued[]): { text: string; append?: Batch } {
     const next = seq + 1;
     const { runId, attempt: number } = work;
     const id = `${runId}.${number}.${producer}.${next}`;
-    const body = { id, runId, attempt: number, producer, seq: next, ...step };
-    const fence = JSON.stringify(body).slice(0, -1);
+    const append = { id, runId, attempt: number, producer, seq: next };
+    const fence = JSON.stringify({ ...append, ...step }).slice(0, -1);
     const [first] = batch;
-    if (first && !first.item) return `${fence},${first.text.slice(1)}`;
-    return `${fence},"type":"run.append","items":[${batch.map(({ text }) => text).join(",")}]}`;
+    if (first && !first.item) return { text: `${fence},${first.text.slice(1)}` };
+    const items = batch.map(({ text }) => text).join(",");
+    return { text: `${fence},"type":"run.append","items":[${items}]}`, append };
   }
 
   function settle(entry: Queued, error?: Rejection): void {

@@ -1,5 +1,5 @@
 import type { Offset, ToolDeclaration } from "@holdfast/protocol";
-import { isObject, unreachable, type Transport } from "../wire/index.ts";
+import { isObject, unreachable, type SessionSocket, type Transport } from "../wire/index.ts";
 
 /** One attempt of a run, granted to this process. */
 export interface Work {
@@ -29,17 +29,22 @@ export interface WorkRequest {
 /**
  * Waits for work, at most `waitMs`. One try: the caller asks again.
  *
- * @returns undefined when nothing came
+ * @returns undefined when nothing came; over a socket, what was granted though the signal was aborted meanwhile
  * @throws {HoldfastError} `unreachable` and other transient codes; `unauthenticated`, `forbidden`
  */
-export function claimWork(
+export async function claimWork(
   transport: Transport,
   request: WorkRequest,
-  signal: AbortSignal,
+  { signal, socket }: { readonly signal: AbortSignal; readonly socket: SessionSocket | undefined },
 ): Promise<Work | undefined> {
+  const body = JSON.stringify({ ...request, claims: true });
+  if (socket) {
+    const work = await socket.work(body, request.waitMs, signal);
+    return work === undefined ? undefined : parseWork({ work });
+  }
   return transport.json("/v1/work/claim", {
     method: "POST",
-    body: JSON.stringify({ ...request, claims: true }),
+    body,
     tries: 1,
     timeoutMs: request.waitMs + transport.timeoutMs,
     signal,

@@ -2,12 +2,15 @@ import type { Codec } from "@holdfast/protocol";
 import type { ToolSet } from "ai";
 import {
   backoffMs,
+  createSocket,
   createTransport,
   WORKER_BACKOFF,
   isTransient,
   linkedController,
   systemTiming,
   type Backoff,
+  type SocketLane,
+  type SocketOptions,
   type Timing,
 } from "../wire/index.ts";
 import { attend } from "./attend.ts";
@@ -59,6 +62,13 @@ export interface WorkerOptions<Chunk, History, Tools extends ToolSet> {
   /** How long one request for work waits, milliseconds. Default 25 s. */
   readonly waitMs?: number;
   readonly backoff?: Backoff;
+  /**
+   * How attempts speak with the server: each in requests of its own, or all of them over one WebSocket, which costs
+   * less where there are many. Default `http`.
+   */
+  readonly transport?: "http" | "websocket";
+  /** Default: the platform's `WebSocket`. */
+  readonly webSocket?: SocketOptions["webSocket"];
   readonly fetch?: typeof fetch;
   readonly timing?: Timing;
 }
@@ -104,6 +114,15 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     ...(options.fetch && { fetch: options.fetch }),
   };
   const transport = createTransport({ ...connection, token: options.token });
+  const socket =
+    options.transport === "websocket"
+      ? createSocket({
+          url,
+          timing,
+          token: options.token,
+          ...(options.webSocket && { webSocket: options.webSocket }),
+        })
+      : undefined;
   const { controller: taking, unlink } = linkedController(options.signal);
   const attempts = new Map<Attempt, Promise<void>>();
 
@@ -122,9 +141,10 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
       try {
         while (attempts.size >= concurrency) await Promise.race(attempts.values());
         taking.signal.throwIfAborted();
-        const work = await claimWork(transport, request, taking.signal);
+        const work = await claimWork(transport, request, { signal: taking.signal, socket });
         failures = 0;
-        if (work) begin(work);
+        if (work && taking.signal.aborted) await handBack(attemptOf(work), instance);
+        else if (work) begin(work);
       } catch (error) {
         if (taking.signal.aborted) return;
         if (!isTransient(error)) throw error;
@@ -137,12 +157,22 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     }
   }
 
+  function attemptOf(work: Work, lane?: SocketLane): Attempt {
+    const own = createTransport({
+      ...connection,
+      token: work.token,
+      ...(lane && { socket: lane }),
+    });
+    return createAttempt(work, own, { instance, patienceMs });
+  }
+
   function begin(work: Work): void {
-    const own = createTransport({ ...connection, token: work.token });
-    const attempt = createAttempt(work, own, { instance, patienceMs });
-    const done = attend(attempt, { ...options, producer: instance, onError }).finally(() =>
-      attempts.delete(attempt),
-    );
+    const lane = socket?.lane(work);
+    const attempt = attemptOf(work, lane);
+    const done = attend(attempt, { ...options, producer: instance, onError }).finally(() => {
+      attempts.delete(attempt);
+      lane?.forget();
+    });
     attempts.set(attempt, done);
   }
 
@@ -170,6 +200,7 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     patience.abort();
     await handedBack;
     await running.catch(() => {});
+    socket?.close();
   }
 
   async function untilStopped(): Promise<void> {
@@ -177,6 +208,7 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
       await running;
     } finally {
       await Promise.allSettled(attempts.values());
+      socket?.close();
       options.signal?.removeEventListener("abort", stopAtOnce);
     }
   }

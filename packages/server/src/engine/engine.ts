@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import {
   createSession,
+  HoldfastError,
   type Actor,
   type Command,
   type Draft,
@@ -72,6 +73,13 @@ export interface SessionView {
   /** The principal whose it is. */
   readonly owner?: string;
   readonly metadata?: Metadata;
+}
+
+/** What a reader gets. */
+export interface Resumed {
+  /** To begin with, where the reader had nothing that leads on. */
+  readonly reset?: Snapshot;
+  readonly frames: AsyncGenerator<readonly FrameText[], void, void>;
 }
 
 const SERVER: Actor = { principal: "server" };
@@ -302,6 +310,30 @@ export class Engine implements AsyncDisposable {
     signal: AbortSignal,
   ): AsyncGenerator<InboxNews, void, void> {
     return this.#inbox.watch(query, mayRead, signal);
+  }
+
+  /**
+   * {@link subscribe}, and where the server cannot bridge the cursor, what follows its state.
+   *
+   * @throws HoldfastError `invalid_offset`, `unknown_session`
+   */
+  async resume(
+    session: string,
+    after: Offset | undefined,
+    options: FollowOptions = {},
+  ): Promise<Resumed> {
+    try {
+      return { frames: await this.subscribe(session, after, options) };
+    } catch (error) {
+      if (!(error instanceof HoldfastError) || error.code !== "reset") throw error;
+      return this.follow(session, options);
+    }
+  }
+
+  /** The state, and then what follows it. @throws HoldfastError `unknown_session` */
+  async follow(session: string, options: FollowOptions = {}): Promise<Required<Resumed>> {
+    const reset = await this.state(session);
+    return { reset, frames: await this.subscribe(session, reset.offset, options) };
   }
 
   /** An attempt for a worker; see {@link WorkQueue.claim}. */

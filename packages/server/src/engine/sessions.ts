@@ -38,7 +38,12 @@ export class Sessions {
   /** A session's actor, or undefined for an unknown session. */
   async find(id: string): Promise<SessionActor | undefined> {
     while (this.#changing.has(id)) await this.#changing.get(id);
-    return this.#ready(id) ?? this.#during(id, () => this.#load(id));
+    const actor = this.#ready(id);
+    if (actor) return actor;
+    const loading = this.#during(id, () => this.#load(id));
+    // Whoever asked first goes on first: it waits as those behind it do.
+    await this.#changing.get(id);
+    return this.#ready(id) ?? loading;
   }
 
   /** @throws HoldfastError `unknown_session` */

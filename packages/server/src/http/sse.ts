@@ -1,5 +1,5 @@
-import { HoldfastError, type Offset } from "@holdfast/protocol";
-import type { Engine, FollowOptions, FrameText } from "../engine/index.ts";
+import type { Offset } from "@holdfast/protocol";
+import type { Engine, FrameText, Snapshot } from "../engine/index.ts";
 
 export interface SseOptions {
   readonly engine: Engine;
@@ -26,7 +26,7 @@ export async function eventStream(options: SseOptions): Promise<Response> {
   const { engine, session, after, person, heartbeatMs, schedule, log, watch, destroy } = options;
   const over = new AbortController();
   const following = { signal: over.signal, person, onSlow: () => slow() };
-  const { first, frames } = await open(engine, session, after, following);
+  const { reset, frames } = await engine.resume(session, after, following);
   let stopBeating = () => {};
   let unwatch = () => {};
   const release = () => {
@@ -36,7 +36,7 @@ export async function eventStream(options: SseOptions): Promise<Response> {
   let slow = () => {};
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      controller.enqueue(first);
+      controller.enqueue(reset ? resetOf(reset) : HELLO);
       const beat = () => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(HEARTBEAT);
         stopBeating = schedule(heartbeatMs, beat);
@@ -78,21 +78,9 @@ export async function eventStream(options: SseOptions): Promise<Response> {
   return new Response(body, { headers: HEADERS });
 }
 
-async function open(
-  engine: Engine,
-  session: string,
-  after: Offset | undefined,
-  following: FollowOptions,
-): Promise<{ first: Uint8Array; frames: AsyncGenerator<readonly FrameText[], void, void> }> {
-  try {
-    return { first: HELLO, frames: await engine.subscribe(session, after, following) };
-  } catch (error) {
-    if (!(error instanceof HoldfastError) || error.code !== "reset") throw error;
-    const { offset, text } = await engine.state(session);
-    const state = `{"offset":${JSON.stringify(offset)},"state":${text}}`;
-    const first = encoder.encode(`event: reset\nid: ${offset}\ndata: ${state}\n\n`);
-    return { first, frames: await engine.subscribe(session, offset, following) };
-  }
+function resetOf({ offset, text }: Snapshot): Uint8Array {
+  const state = `{"offset":${JSON.stringify(offset)},"state":${text}}`;
+  return encoder.encode(`event: reset\nid: ${offset}\ndata: ${state}\n\n`);
 }
 
 /** A frame's event, encoded once for all who read it. */

@@ -54,8 +54,12 @@ function json(value: unknown): Answer {
   return { status: 200, type: "application/json", body: JSON.stringify(value) };
 }
 
-/** Each command on its own: one that cannot be read is refused, and the others stand. */
-async function submitBatch(
+/**
+ * Each command on its own: one that cannot be read is refused, and the others stand.
+ *
+ * @throws HoldfastError for what is no batch, and for an unknown session
+ */
+export async function submitBatch(
   options: HttpOptions,
   session: string,
   identity: Identity,
@@ -90,8 +94,13 @@ function tryAdmit(
   }
 }
 
-/** A command that may be decided: it can be read, and its sender may say it. What cannot be read is no command, and leaves no record. */
-function admit(
+/**
+ * A command that may be decided: it can be read, and its sender may say it. What cannot be read is no command, and
+ * leaves no record.
+ *
+ * @throws HoldfastError otherwise
+ */
+export function admit(
   { engine }: HttpOptions,
   session: string,
   identity: Identity,
