@@ -139,6 +139,15 @@ describe("5.10.3 standing approvals", () => {
     expect(desk.call("b").status).toBe("open");
   });
 
+  it("are not given by an approval that is for its call alone", () => {
+    const { desk, agent } = underRules([{ tool: "job", approval: "always" }]);
+    agent.append(...proposal("a", "job"), { type: "round.close" });
+    applied(decide(desk, "a"));
+    agent.append({ type: "round.open" }, ...proposal("b", "job"), { type: "round.close" });
+    expect([desk.call("a").status, desk.call("b").status]).toEqual(["open", "gated"]);
+    expect(desk.state.session.grants).toBeUndefined();
+  });
+
   it("are not given by a denial", () => {
     const { desk, agent } = underRules([{ tool: "job", approval: "always" }]);
     agent.append(...proposal("a", "job"), { type: "round.close" });
