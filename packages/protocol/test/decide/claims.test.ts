@@ -18,6 +18,7 @@ describe("4.5 claims", () => {
     agent.append(...proposal("c1", "page"), { type: "round.close" });
     desk.timer({ type: "claim", callId: "c1", claimId: claim(desk, "c1") });
     const claimId = claim(desk, "c1", true);
+    expect(desk.entries.at(-1)?.event).toMatchObject({ type: "call.claimed", forced: true });
     applied(desk.user({ type: "call.release", callId: "c1", claimId }));
     expect(desk.call("c1")).toMatchObject({ status: "open", manual: true });
     expect(desk.user({ type: "call.claim", callId: "c1" }).error?.code).toBe("retry_unsafe");
@@ -90,7 +91,8 @@ describe("4.7 approvals", () => {
 
   it("a request for other arguments than the call has now is asked for anew", () => {
     const { desk, agent } = atWork([{ name: "job" }]);
-    agent.append(...proposal("c1", "job", '{"a":1'), { type: "call.ask", callId: "c1" });
+    const asked = { reason: "dear", signed: true, metadata: { own: 1 } } as const;
+    agent.append(...proposal("c1", "job", '{"a":1'), { type: "call.ask", callId: "c1", ...asked });
     const before = desk.call("c1").approval;
     applied(
       agent.append(
@@ -102,7 +104,7 @@ describe("4.7 approvals", () => {
     );
     const { status, approval, invalid } = desk.call("c1");
     expect({ status, invalid }).toEqual({ status: "gated", invalid: undefined });
-    expect(approval?.by).toBe("agent");
+    expect(approval).toMatchObject({ by: "agent", ...asked });
     expect(approval?.id).not.toBe(before?.id);
     expect(approval?.digest).toBe(desk.env("user:ana").digest('{"a":1}'));
   });

@@ -2,6 +2,7 @@ import {
   emptyState,
   reduceAll,
   toOffset,
+  type AgentItem,
   type Answer,
   type Policy,
   type ToolRule,
@@ -79,6 +80,21 @@ describe("5.10 rules", () => {
     const { desk, agent } = underRules(rules, { invalidArguments: "offer" });
     agent.append(...proposal("c", "job", '{"amount"'), { type: "round.close" });
     expect(desk.call("c").status).toBe("gated");
+  });
+
+  it("4.7.1 a provider's call asks only where its agent does, whatever rule or declaration there is", () => {
+    const { desk, agent } = underRules(
+      [{ tool: "*", approval: "always" }],
+      {},
+      { sideEffects: true },
+    );
+    const metadata = { holdfast: { executor: "provider" } };
+    for (const callId of ["c", "d"]) {
+      const [start, ...rest] = proposal(callId, "job");
+      agent.append({ ...start, metadata } as AgentItem, ...rest);
+    }
+    agent.append({ type: "call.ask", callId: "d" }, { type: "round.close" });
+    expect([desk.call("c").status, desk.call("d").status]).toEqual(["open", "gated"]);
   });
 
   it("C55 C56 only who may decide does, and the refusal says who may", () => {
