@@ -218,6 +218,24 @@ describe("provideTool", () => {
     expect(net.desk.call("c1").claim?.by).toBe("user:bo");
   });
 
+  it("aborts what it runs when its session is closed", async () => {
+    const net = loopback({ tools: TOOLS });
+    const session = open(net);
+    let signal: AbortSignal | undefined;
+    provideTool(session, {
+      name: "location",
+      execute: (_args, context) => {
+        signal = context.signal;
+        return new Promise((resolve) => context.signal.addEventListener("abort", () => resolve(1)));
+      },
+    });
+    offer(net, { c1: "location" });
+    await waitFor(() => expect(signal).toBeDefined());
+    await session.close();
+    await waitFor(() => expect(signal?.reason).toMatchObject({ code: "closed" }));
+    expect(commandsSent(net, "call.answer")).toEqual([]);
+  });
+
   it("renews its claim while it runs", async () => {
     const net = loopback({ tools: TOOLS });
     const { timing, pass } = manualTiming();
