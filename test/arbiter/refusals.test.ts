@@ -123,6 +123,7 @@ test.each(Object.entries(REFUSED))("%s leaves state and log as they were", async
 test("every code is met: in a cell of the tables, or here", () => {
   const tables = [CALL_CELLS, SETTLE_CELLS, RUN_CELLS, ROUND_CELLS, STEP_CELLS, ANEW_CELLS];
   const inCells = [...JSON.stringify(tables).matchAll(/"! (\w+)"/g)].map(([, code]) => code);
-  const met = [...new Set([...inCells, ...Object.keys(REFUSED), ...Object.keys(NEVER)])];
-  expect(met.toSorted()).toEqual(Object.keys(ERROR_CODES).toSorted());
+  expect(new Set([...inCells, ...Object.keys(REFUSED), ...Object.keys(NEVER)])).toEqual(
+    new Set(Object.keys(ERROR_CODES)),
+  );
 });

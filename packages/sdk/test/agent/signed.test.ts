@@ -37,8 +37,12 @@ test.each([
       worker: {
         async handler(run) {
           const messages = await run.history();
-          const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
-          sent.push(parts.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])));
+          const ids = messages.flatMap(({ content }) =>
+            typeof content === "string"
+              ? []
+              : content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])),
+          );
+          sent.push(ids);
           const { stream } = streamText({
             model,
             ...run.tools(),
