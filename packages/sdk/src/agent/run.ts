@@ -161,7 +161,7 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
   const runnable = callsOf(live.state, runId).filter(isRunnable);
   const frameworkId = (call: Call) => toFrameworkId(live.state, call);
   const proposals = createProposals(
-    runnable.map((call) => (isLeft(live.state, call) ? call.id : frameworkId(call))),
+    runnable.map((call) => [isLeft(live.state, call) ? call.id : frameworkId(call), call]),
   );
   const executor = createExecutor(attempt, proposals, claims);
   const approved = new Set(

@@ -14,7 +14,7 @@ test.each([
     await using lab = await openLab();
     const paid: string[] = [];
     const pay = tool({
-      inputSchema: z.object({ to: z.string() }),
+      inputSchema: z.object({ to: z.string().transform((to) => `${to}!`) }),
       execute: async ({ to }) => paid.push(to),
     });
     /** Pays twice for every message, one after the other, and begins to count in every request. */
@@ -71,7 +71,7 @@ test.each([
       }
       runs.push(await lab.until(session, ended(runId)));
     }
-    expect(paid).toEqual(["first", "second", "first", "second"]);
+    expect(paid).toEqual(["first!", "second!", "first!", "second!"]);
     expect(runs.map(({ run }) => [run.outcome, run.attempt, run.error])).toEqual([
       ["complete", 3, undefined],
       ["complete", 3, undefined],
@@ -85,3 +85,59 @@ test.each([
     expect(agent.errors).toEqual([]);
   },
 );
+
+test("what was approved is not what another call of its id executes, when nobody took it up", async () => {
+  await using lab = await openLab();
+  const paid: string[] = [];
+  const pay = tool({
+    inputSchema: z.object({ to: z.string() }),
+    execute: async ({ to }) => paid.push(to),
+  });
+  const model = scriptedModel({
+    respond: (prompt) =>
+      lastOf(prompt).role === "tool"
+        ? [{ type: "text", text: "done" }]
+        : [
+            {
+              type: "tool-call",
+              toolName: "pay",
+              toolCallId: "pay:0",
+              input: { to: lastOf(prompt).text },
+            },
+          ],
+  });
+  await using agent = await startAgent(lab, {
+    respond: () => [],
+    tools: { pay },
+    policies: { pay: { approval: "always" } },
+    worker: {
+      async handler(run) {
+        const { stream } = streamText({
+          model,
+          tools: run.tools().tools,
+          toolApproval: run.attempt === 1 ? run.tools().toolApproval : {},
+          // A history of its own making, in which nothing was approved, and then no wish to ask.
+          messages: [{ role: "user", content: run.attempt === 1 ? "ana" : "mallory" }],
+          stopWhen: isStepCount(2),
+          onError: () => {},
+        });
+        await run.pipe(toUIMessageStream({ stream, onError: String }));
+      },
+    },
+  });
+  const session = await lab.session();
+  const runId = await lab.send(session, "pay");
+  const { id: callId, approval } = await lab.until(session, (state) => {
+    const gated = [...state.calls.values()].find(({ status }) => status === "gated");
+    return state.runs.get(runId)?.status === "suspended" && gated;
+  });
+  const named = { callId, approvalId: approval?.id ?? "" };
+  await lab.command(session, { type: "call.decide", ...named, approved: true });
+  await lab.until(
+    session,
+    (state) =>
+      (state.runs.get(runId)?.attempt ?? 0) > 1 && state.runs.get(runId)?.status !== "active",
+  );
+  expect(paid).toEqual([]);
+  expect(agent.errors).toEqual([]);
+});
