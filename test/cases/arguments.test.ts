@@ -55,6 +55,32 @@ test("C96: no arguments at all are an empty object", async () => {
   expect(inputsIn(await historyOf(house, attempt.work.runId))).toEqual([{}, {}, {}]);
 });
 
+test("C92: what a page advertised binds the calls of agents that begin after a restart", async () => {
+  await using house = await openHouse();
+  const parameters = { type: "object", required: ["zoom"] };
+  const tools = [{ name: "camera", parameters }];
+  await house.ana.command(house.session, { type: "tools.advertise", tools });
+  const advertised = async () => (await house.state()).session.advertised;
+  const before = await advertised();
+  expect(before).toMatchObject([{ tool: tools[0], version: 1, by: "user:ana" }]);
+  await house.restart();
+  expect(await advertised()).toEqual(before);
+  await house.send("go");
+  const attempt = await house.attempt({ tools: [{ name: "weather" }], complete: true });
+  await attempt.append(
+    { type: "round.open" },
+    ...proposal("c1", "camera", '{"zoom":1}'),
+    ...proposal("c2", "camera", "{}"),
+    { type: "round.close" },
+  );
+  const { calls } = await house.state();
+  expect(calls.get("c1")).toMatchObject({ status: "open", executor: "client" });
+  expect(calls.get("c2")).toMatchObject({ reason: "invalid_arguments" });
+  const wider = [{ name: "camera", parameters: { type: "object" } }];
+  await house.bo.command(house.session, { type: "tools.advertise", tools: wider });
+  expect(await advertised()).toMatchObject([{ tool: wider[0], version: 2, by: "user:bo" }]);
+});
+
 test("C97, C98: calls stream side by side, with text between their pieces", async () => {
   await using house = await openHouse();
   await house.send("go");

@@ -1,9 +1,18 @@
 import { expect, test } from "vitest";
+import type { Entry } from "@holdfast/protocol";
 import { memoryStorage } from "holdfast";
 import { ManualClock } from "../../packages/server/test/support/clock.ts";
 import { changesNothing } from "../hostile/support.ts";
 import { historyOf, resultIn } from "./history.ts";
-import { answerTo, callOf, decisionOn, openHouse, proposal, suspendOn } from "./support.ts";
+import {
+  answerTo,
+  callOf,
+  decisionOn,
+  firstData,
+  openHouse,
+  proposal,
+  suspendOn,
+} from "./support.ts";
 
 test("C82: a result that comes while the run still streams is taken, and is not lost at its finish", async () => {
   await using house = await openHouse();
@@ -56,8 +65,18 @@ test("C107: a tool that ends after Stop is told so, and starts nothing", async (
   await using house = await openHouse();
   const { work } = await suspendOn(house, "location");
   const claim = await house.ana.command(house.session, { type: "call.claim", callId: "c1" });
+  const { offset } = await house.ana.state(house.session);
+  const { frames, stop: hangUp } = await house.ana.stream(house.session, offset);
   const stop = { type: "run.cancel", runId: work.runId, reason: "enough" } as const;
   await house.bo.command(house.session, stop);
+  // One commit, of the one who stopped it, with the reason that was given.
+  const commit = (await firstData(frames)).split("data: ").at(-1) ?? "";
+  hangUp();
+  const { entries } = JSON.parse(commit) as { entries: Entry[] };
+  expect(entries.map(({ actor, event }) => ({ actor, ...event }))).toMatchObject([
+    { actor: "user:bo", type: "call.settled", callId: "c1", outcome: "cancelled" },
+    { actor: "user:bo", type: "run.ended", outcome: "cancelled", reason: "enough" },
+  ]);
   const late = await changesNothing(house, () =>
     house.ana.command(house.session, { ...answerTo("c1"), claimId: claim.claimId ?? "" }),
   );

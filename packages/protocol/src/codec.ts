@@ -40,8 +40,9 @@ export interface EncoderScope {
    */
   readonly isSteer?: (messageId: string) => boolean;
   /**
-   * Calls of earlier attempts that were approved and open when this one started. A framework that announces such a
-   * call again (a provider does, once it has executed it) means that call, not a new one.
+   * Calls of earlier attempts that were approved and open when this one started, by the ids their framework executes
+   * them under (SPEC 8.8). One that announces such a call again before its first round, or once a provider has executed
+   * it, means that call, not a new one.
    */
   readonly approved?: ReadonlySet<string>;
 }

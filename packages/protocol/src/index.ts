@@ -34,7 +34,7 @@ export type {
 export { canonical } from "./canonical.ts";
 export { CALL_TABLE } from "./call-table.ts";
 export type { CallMove, CallTrigger } from "./call-table.ts";
-export { toSessionId } from "./decide/call.ts";
+export { toFrameworkId, toSessionId } from "./decide/call.ts";
 export { createDraft } from "./decide/draft.ts";
 export type { Author, Draft, Sealed, TouchedRow } from "./decide/draft.ts";
 export type { Actor, Env } from "./decide/env.ts";

@@ -73,6 +73,7 @@ class Step implements fc.AsyncCommand<Reference, System> {
     this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
     await system.look();
     expectSame(system, ref);
+    system.rest();
   }
 
   toString = () => `${this.kind}(${this.numbers.map((n) => n % 210).join()})`;

@@ -13,6 +13,13 @@ import {
 } from "@holdfast/protocol";
 import { memoryStorage } from "holdfast";
 import { expect } from "vitest";
+import { openDesk } from "../../../packages/protocol/test/support/desk.ts";
+import {
+  machinesAct,
+  openCalls,
+  peopleAct,
+  untilRest,
+} from "../../../packages/protocol/test/support/rest.ts";
 import { withHold } from "../../../packages/server/test/storage/hold.ts";
 import { ManualClock } from "../../../packages/server/test/support/clock.ts";
 import { openHouse } from "../../cases/support.ts";
@@ -102,6 +109,27 @@ export async function openSystem() {
       const { entries } = (await house.ana.call("GET", path)).body as { entries: Entry[] };
       reduceAll(state, entries);
       seen.hear(entries, state);
+    },
+    /**
+     * From the state that was just reached, by the rules alone: left alone, machines come to rest, what is left waits for
+     * somebody who was there; and when people act, everything ends.
+     */
+    rest(): void {
+      const from = { offset: state.head, rows: toRows(state), now: clock.now() };
+      const desk = openDesk({ from, tools: DECLARED });
+      untilRest(desk, () => machinesAct(desk, false));
+      for (const id of desk.state.index.live) {
+        expect(["queued", "suspended"]).toContain(desk.run(id).status);
+        const { kind } = waitingFor(desk.state, desk.run(id));
+        expect(["person", "client", "worker"]).toContain(kind);
+      }
+      for (const call of openCalls(desk)) expect(["gated", "open"]).toContain(call.status);
+      untilRest(desk, () => {
+        peopleAct(desk, desk.entries.length);
+        machinesAct(desk, true);
+      });
+      expect([...desk.state.index.live]).toEqual([]);
+      expect(openCalls(desk)).toEqual([]);
     },
     /** What the server keeps is what its log says. */
     async agree(): Promise<void> {

@@ -21,6 +21,16 @@ export function toSessionId(state: SessionState, runId: string, callId: string):
   return state.index.aliases.get(aliasKey(runId, callId))?.at(-1) ?? callId;
 }
 
+/**
+ * The id under which a framework executes a call that was approved. A signature covers the id that the framework knew, so
+ * that a signed one goes back under its provider's, as long as that means the call.
+ */
+export function toFrameworkId(state: SessionState, call: Call): string {
+  const { id, runId, providerId, approval } = call;
+  if (!approval?.signed || providerId === undefined) return id;
+  return toSessionId(state, runId, providerId) === id ? providerId : id;
+}
+
 /** How many pending calls a refusal names. A batch may be refused a thousand times. */
 const MAX_PENDING = 16;
 

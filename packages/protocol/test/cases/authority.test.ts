@@ -4,6 +4,7 @@ import { applied, openDesk, proposal } from "../support/desk.ts";
 import { approvalOf, atWork, byHolder, OK, roundTrip } from "./support.ts";
 
 const PAGE = { name: "page", executor: "client" } as const;
+const JOB = { name: "job" };
 const PAY: ToolDeclaration = { name: "pay", approval: "always" };
 const YEAR = 365 * 86_400_000;
 
@@ -90,6 +91,20 @@ describe("results", () => {
     expect(desk.run(runId).outcome).toBe("complete");
     expect(resultOf(desk.call("c"))).toMatchObject({ kind: "answer", outcome: "ok" });
     expect(desk.user({ type: "call.claim", callId: "c" }).error?.code).toBe("call_settled");
+  });
+
+  it("4.6.5 have a message id, the one that was given or else one of their own, wherever they are read", () => {
+    const { desk, agent } = atWork([PAGE, JOB]);
+    agent.append(...proposal("c", "page"), ...proposal("d", "page"), ...proposal("j", "job"));
+    const answer = { type: "json", value: 1 } as const;
+    applied(desk.user({ ...byHolder("c", answer), messageId: "given" }));
+    applied(desk.user(byHolder("d", answer)));
+    applied(agent.append({ ...byHolder("j", answer), messageId: "by its agent" }));
+    const logged = desk.entries.flatMap(({ event }) =>
+      event.type === "call.answered" ? [event.messageId] : [],
+    );
+    expect(logged).toEqual(["given", expect.stringMatching(/^message/), "by its agent"]);
+    expect(["c", "d", "j"].map((id) => desk.call(id).answer?.messageId)).toEqual(logged);
   });
 
   it("C64 may come at any later time, by id alone", () => {

@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto";
 import { waitingOf } from "@holdfast/protocol";
 import { describe, expect, it } from "vitest";
 import { applied, proposal, type Desk } from "../support/desk.ts";
 import { approvalOf, atWork, OK } from "../cases/support.ts";
 
 const PAGE = { name: "page", executor: "client" } as const;
+const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
 function claim(desk: Desk, callId: string, force = false): string {
   const verdict = applied(desk.user({ type: "call.claim", callId, ...(force && { force }) }));
@@ -16,6 +18,7 @@ describe("4.5 claims", () => {
     agent.append(...proposal("c1", "page"), { type: "round.close" });
     desk.timer({ type: "claim", callId: "c1", claimId: claim(desk, "c1") });
     const claimId = claim(desk, "c1", true);
+    expect(desk.entries.at(-1)?.event).toMatchObject({ type: "call.claimed", forced: true });
     applied(desk.user({ type: "call.release", callId: "c1", claimId }));
     expect(desk.call("c1")).toMatchObject({ status: "open", manual: true });
     expect(desk.user({ type: "call.claim", callId: "c1" }).error?.code).toBe("retry_unsafe");
@@ -88,7 +91,8 @@ describe("4.7 approvals", () => {
 
   it("a request for other arguments than the call has now is asked for anew", () => {
     const { desk, agent } = atWork([{ name: "job" }]);
-    agent.append(...proposal("c1", "job", '{"a":1'), { type: "call.ask", callId: "c1" });
+    const asked = { reason: "dear", signed: true, metadata: { own: 1 } } as const;
+    agent.append(...proposal("c1", "job", '{"a":1'), { type: "call.ask", callId: "c1", ...asked });
     const before = desk.call("c1").approval;
     applied(
       agent.append(
@@ -100,7 +104,7 @@ describe("4.7 approvals", () => {
     );
     const { status, approval, invalid } = desk.call("c1");
     expect({ status, invalid }).toEqual({ status: "gated", invalid: undefined });
-    expect(approval?.by).toBe("agent");
+    expect(approval).toMatchObject({ by: "agent", ...asked });
     expect(approval?.id).not.toBe(before?.id);
     expect(approval?.digest).toBe(desk.env("user:ana").digest('{"a":1}'));
   });
@@ -129,7 +133,9 @@ describe("4.7 approvals", () => {
     applied(desk.user({ type: "call.decide", ...body, arguments: '{"a":1}' }));
     expect(desk.call("c1")).toMatchObject({ status: "open", arguments: '{"a":1}' });
     expect(desk.call("c1").invalid).toBeUndefined();
-    expect(desk.call("c1").approval?.decision?.edited).toEqual({ from: "{}" });
+    // Both texts are on the record, and the digest of the one that was approved.
+    const decided = { approved: true, edited: { from: "{}" }, digest: digestOf('{"a":1}') };
+    expect(desk.call("c1").approval).toMatchObject({ digest: digestOf("{}"), decision: decided });
   });
 
   it("a framework may say that arguments are invalid before they end", () => {

@@ -2,6 +2,7 @@ import {
   emptyState,
   reduceAll,
   toOffset,
+  type AgentItem,
   type Answer,
   type Policy,
   type ToolRule,
@@ -81,6 +82,21 @@ describe("5.10 rules", () => {
     expect(desk.call("c").status).toBe("gated");
   });
 
+  it("4.7.1 a provider's call asks only where its agent does, whatever rule or declaration there is", () => {
+    const { desk, agent } = underRules(
+      [{ tool: "*", approval: "always" }],
+      {},
+      { sideEffects: true },
+    );
+    const metadata = { holdfast: { executor: "provider" } };
+    for (const callId of ["c", "d"]) {
+      const [start, ...rest] = proposal(callId, "job");
+      agent.append({ ...start, metadata } as AgentItem, ...rest);
+    }
+    agent.append({ type: "call.ask", callId: "d" }, { type: "round.close" });
+    expect([desk.call("c").status, desk.call("d").status]).toEqual(["open", "gated"]);
+  });
+
   it("C55 C56 only who may decide does, and the refusal says who may", () => {
     const rules: ToolRule[] = [
       { tool: "job", approval: "always", approvers: ["user:boss", "user:lead-*"] },
@@ -137,6 +153,15 @@ describe("5.10.3 standing approvals", () => {
     expect(next("e")).toBe("gated");
     expect(applied(desk.user({ type: "approval.revoke", tool: "job" })).repeated).toBe(true);
     expect(desk.call("b").status).toBe("open");
+  });
+
+  it("are not given by an approval that is for its call alone", () => {
+    const { desk, agent } = underRules([{ tool: "job", approval: "always" }]);
+    agent.append(...proposal("a", "job"), { type: "round.close" });
+    applied(decide(desk, "a"));
+    agent.append({ type: "round.open" }, ...proposal("b", "job"), { type: "round.close" });
+    expect([desk.call("a").status, desk.call("b").status]).toEqual(["open", "gated"]);
+    expect(desk.state.session.grants).toBeUndefined();
   });
 
   it("are not given by a denial", () => {

@@ -96,6 +96,22 @@ describe("4.3.1 the tools of an attempt", () => {
     expect(desk.call("m")).toMatchObject({ status: "ended", executor: "client" });
   });
 
+  it("4.3.3 are its own under names that clients have too, and not to be advertised while it lives", () => {
+    const desk = openDesk({ tools: [{ name: "page" }, { name: "camera", executor: "client" }] });
+    advertise(desk, [PAGE]);
+    const runId = desk.send("m1");
+    desk.start(runId);
+    const agent = desk.agent(runId);
+    agent.append({ type: "round.open" }, ...proposal("c", "page"));
+    expect(desk.call("c")).toMatchObject({ executor: "agent", tool: { name: "page" } });
+    const again = { type: "tools.advertise", tools: [{ name: "camera" }, OTHER] } as const;
+    const { error } = desk.user(again);
+    expect(error).toMatchObject({ code: "tool_name_taken", details: { name: "page" } });
+    applied(desk.user({ ...again, tools: [{ name: "camera" }] })); // it is the clients' to execute
+    applied(desk.user({ type: "run.cancel", runId }));
+    applied(desk.user(again));
+  });
+
   it("4.3.8 are claimed by who executes that schema", () => {
     const desk = openDesk({ tools: [{ name: "job" }] });
     advertise(desk, [PAGE]);

@@ -5,6 +5,8 @@ import {
   decide,
   decideTimer,
   emptyState,
+  fromRows,
+  parseOffset,
   producerKey,
   startRun,
   toOffset,
@@ -20,6 +22,7 @@ import {
   type Sealed,
   type SessionState,
   type Start,
+  type StateRows,
   type Timer,
   type ToolDeclaration,
   type TouchedRow,
@@ -36,6 +39,13 @@ export interface DeskOptions {
   readonly seals?: () => boolean;
   /** Keeps rows as a storage would, from what each batch says it touched. */
   readonly stores?: boolean;
+  /** A session that is there already. Default: a new one. */
+  readonly from?: {
+    readonly offset: string;
+    readonly rows: StateRows;
+    /** The time it is, Unix milliseconds. */
+    readonly now: number;
+  };
 }
 
 /**
@@ -44,13 +54,17 @@ export interface DeskOptions {
  * left everything as it was.
  */
 export function openDesk(options: DeskOptions = {}) {
-  const state: SessionState = emptyState(toOffset("test", 0), { id: "s1", createdAt: 0 });
-  const draft = createDraft(state, "test", 0);
+  const { from } = options;
+  const state: SessionState = from
+    ? fromRows(from.offset, from.rows)
+    : emptyState(toOffset("test", 0), { id: "s1", createdAt: 0 });
+  const { epoch, seq } = parseOffset(state.head) ?? { epoch: "test", seq: 0 };
+  const draft = createDraft(state, epoch, seq);
   const entries: Entry[] = [];
   const frames: Frame[] = [];
   const stored = new Map<string, string>();
   const ids = new Map<string, number>();
-  let now = 1_000;
+  let now = from?.now ?? 1_000;
   let commands = 0;
 
   const env = (principal: string, attempt?: { runId: string; attempt: number }): Env => ({
@@ -91,7 +105,7 @@ export function openDesk(options: DeskOptions = {}) {
     if (options.seals?.() ?? true) seal();
   };
   const { policy } = options;
-  createSession(draft, { agent: "demo", ...(policy && { policy }) }, env("user:ana"));
+  if (!from) createSession(draft, { agent: "demo", ...(policy && { policy }) }, env("user:ana"));
   settle();
 
   const desk = {

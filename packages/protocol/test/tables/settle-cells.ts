@@ -141,6 +141,10 @@ export const SETTLE_CELLS: Readonly<Record<string, Row>> = {
       "agent, denied, approve": "! stale_decision",
       "agent, approval expired, approve": "! stale_decision",
       "agent, answered, approve": "! call_settled",
+      // It asked once, whatever became of it since.
+      "agent, decided, answered, approve": "! stale_decision",
+      "client, decided, answered, deny": "! stale_decision",
+      "agent, gate, cancelled, approve": "! stale_decision",
     },
   },
   "approval expires": {

@@ -2,7 +2,7 @@ import { HoldfastError, resultOf, type Call, type Json } from "@holdfast/protoco
 import { linkedController } from "../wire/index.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Claims } from "./claims.ts";
-import type { Proposals } from "./proposals.ts";
+import type { Proposals, Proposed } from "./proposals.ts";
 
 /** What a tool's `execute` is given beside what its framework gives. */
 export interface Execution {
@@ -46,16 +46,20 @@ export type Turn =
 /** Gives a call its turn: in the log, then claimed, then executed. */
 export interface Executor {
   /**
-   * @param outer the framework's own signal, if it has one
+   * @param by what the framework executes it with, and its own signal, if it has one
    * @throws {HoldfastError} why the call must not be executed here; an `Error` with its text, where it failed already
    */
-  begin(callId: string, outer?: AbortSignal): Promise<Turn>;
+  begin(
+    callId: string,
+    by?: Proposed & { readonly abortSignal: AbortSignal | undefined },
+  ): Promise<Turn>;
 }
 
 export function createExecutor(attempt: Attempt, proposals: Proposals, claims: Claims): Executor {
   return {
-    async begin(callId, outer) {
-      await proposals.recorded(callId, attempt.signal);
+    async begin(callId, by) {
+      const outer = by?.abortSignal;
+      await proposals.recorded(callId, attempt.signal, by);
       const claimed = await claims.claim(callId);
       if (claimed.type === "settled") return { type: "answered", value: outcomeOf(claimed.call) };
       const { controller, unlink } = linkedController(claimed.signal);

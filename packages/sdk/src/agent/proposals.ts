@@ -1,4 +1,4 @@
-import { HoldfastError } from "@holdfast/protocol";
+import { argumentsForModel, canonical, HoldfastError, type Call } from "@holdfast/protocol";
 import type { Refused } from "./outbox.ts";
 
 /**
@@ -10,18 +10,25 @@ export interface Proposals {
   ended(callId: string, receipt: Promise<readonly Refused[]>): void;
   /**
    * Resolves when the call is in the log with all its arguments. Each proposal is waited for once: a provider may use
-   * an id again.
+   * an id again, also that of an earlier attempt's call: what is executed with another tool or input is not that one.
    *
+   * @param what is executed, where not what the log says
    * @throws {HoldfastError} the refusal, where the server did not take the proposal; the signal's reason
    */
-  recorded(callId: string, signal: AbortSignal): Promise<void>;
+  recorded(callId: string, signal: AbortSignal, what?: Proposed): Promise<void>;
 }
 
-/** @param known calls that were in the log when the attempt began, and that it may execute */
-export function createProposals(known: Iterable<string>): Proposals {
+/** A tool and what it is called with. */
+export interface Proposed {
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** @param earlier calls that were in the log when the attempt began, and that it may execute, by the ids it does under */
+export function createProposals(earlier: Iterable<readonly [id: string, call: Call]>): Proposals {
+  const known = new Map(earlier);
   const ready = new Map<string, Promise<void>>();
   const waiting = new Map<string, (end: Promise<void>) => void>();
-  for (const callId of known) ready.set(callId, Promise.resolve());
 
   return {
     ended(callId, receipt) {
@@ -37,7 +44,10 @@ export function createProposals(known: Iterable<string>): Proposals {
       waiting.delete(callId);
       waiter(end);
     },
-    recorded(callId, signal) {
+    recorded(callId, signal, what) {
+      const call = known.get(callId);
+      known.delete(callId);
+      if (call && (!what || isSame(call, what))) return Promise.resolve();
       const end = ready.get(callId);
       if (end) {
         ready.delete(callId);
@@ -54,4 +64,12 @@ export function createProposals(known: Iterable<string>): Proposals {
       });
     },
   };
+}
+
+/** Whether a framework that executes this executes the call: what was decided upon is in its arguments. */
+function isSame(call: Call, { name, input }: Proposed): boolean {
+  if (call.name !== name) return false;
+  if (call.argumentsEncoding === "text") return input === call.arguments;
+  const given: unknown = JSON.parse(JSON.stringify(input ?? {}));
+  return canonical(given) === canonical(argumentsForModel(call));
 }

@@ -36,7 +36,8 @@ export function isRunnable(call: Call): boolean {
   return call.status === "open" && call.executor === "agent";
 }
 
-function isLeft(state: SessionState, call: Call): boolean {
+/** Whether it is left to {@link resumeCalls}. */
+export function isLeft(state: SessionState, call: Call): boolean {
   if (!isRunnable(call)) return false;
   return call.approval?.decision?.approved !== true || isFollowed(state, call);
 }

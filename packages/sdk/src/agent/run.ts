@@ -1,5 +1,6 @@
 import {
   callsOf,
+  toFrameworkId,
   type Call,
   type CallStatus,
   type Codec,
@@ -19,7 +20,7 @@ import { createOutbox, type LastWord, type Refused } from "./outbox.ts";
 import { whyOver } from "./over.ts";
 import type { ToolPolicies } from "./policy.ts";
 import { createProposals } from "./proposals.ts";
-import { isRunnable, resumeCalls } from "./resume.ts";
+import { isLeft, isRunnable, resumeCalls } from "./resume.ts";
 import { steeringOf } from "./steering.ts";
 import { createSteers } from "./steers.ts";
 import { createSteps, type Step } from "./step.ts";
@@ -158,12 +159,15 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
   void keepLease(attempt);
 
   const runnable = callsOf(live.state, runId).filter(isRunnable);
-  const proposals = createProposals(runnable.map(({ id }) => id));
+  const frameworkId = (call: Call) => toFrameworkId(live.state, call);
+  const proposals = createProposals(
+    runnable.map((call) => [isLeft(live.state, call) ? call.id : frameworkId(call), call]),
+  );
   const executor = createExecutor(attempt, proposals, claims);
   const approved = new Set(
     callsOf(live.state, runId)
       .filter(({ status, approval }) => status === "open" && approval?.decision?.approved)
-      .map(({ id }) => id),
+      .map(frameworkId),
   );
   if (!attached) await resumeCalls(live.state, { runId, tools, executor, claims, outbox });
 

@@ -21,7 +21,7 @@ export function wrapTools<Tools extends ToolSet>(
   executor: Executor,
 ): AgentTools<Tools> {
   const wrapped = Object.fromEntries(
-    Object.entries(tools).map(([name, tool]) => [name, wrap(tool, executor)]),
+    Object.entries(tools).map(([name, tool]) => [name, wrap(name, tool, executor)]),
   );
   return {
     tools: wrapped as Tools, // the same tools by name, with the same types
@@ -32,17 +32,20 @@ export function wrapTools<Tools extends ToolSet>(
 type Execute = NonNullable<AnyTool["execute"]>;
 type Options = Parameters<Execute>[1];
 
-function wrap(tool: AnyTool, executor: Executor): AnyTool {
+function wrap(name: string, tool: AnyTool, executor: Executor): AnyTool {
   const { execute } = tool;
   if (!execute) return tool;
   // Only a generator's outputs on the way are shown as they come, so it must stay one.
-  const wrapped = isGenerator(execute) ? generating(execute, executor) : running(execute, executor);
+  const wrapped = isGenerator(execute)
+    ? generating(name, execute, executor)
+    : running(name, execute, executor);
   return { ...tool, execute: wrapped } as AnyTool; // the same tool, its execute of the same type
 }
 
-function running(execute: Execute, executor: Executor): Execute {
+function running(name: string, execute: Execute, executor: Executor): Execute {
   return async (input: unknown, options: Options) => {
-    const turn = await executor.begin(options.toolCallId, options.abortSignal);
+    const { toolCallId, abortSignal } = options;
+    const turn = await executor.begin(toolCallId, { name, input, abortSignal });
     if (turn.type === "answered") return turn.value;
     try {
       const output: unknown = await execute(input, withExecution(options, turn.execution));
@@ -53,12 +56,13 @@ function running(execute: Execute, executor: Executor): Execute {
   };
 }
 
-function generating(execute: Execute, executor: Executor): Execute {
+function generating(name: string, execute: Execute, executor: Executor): Execute {
   return async function* (
     input: unknown,
     options: Options,
   ): AsyncGenerator<unknown, void, undefined> {
-    const turn = await executor.begin(options.toolCallId, options.abortSignal);
+    const { toolCallId, abortSignal } = options;
+    const turn = await executor.begin(toolCallId, { name, input, abortSignal });
     if (turn.type === "answered") {
       yield turn.value;
       return;

@@ -1,3 +1,4 @@
+import type { AgentItem } from "@holdfast/protocol";
 import { tool, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -124,4 +125,38 @@ test("a worker stops though the server is gone", async () => {
   await lab[Symbol.asyncDispose]();
   await agent.stop({ graceMs: 0 });
   expect(agent.active).toBe(0);
+});
+
+test("what an attempt left is executed by the next one with arguments that its tool takes, or is an error", async () => {
+  await using lab = await openLab();
+  const looked: unknown[] = [];
+  const look = tool({
+    inputSchema: z.object({ city: z.string().transform((city) => city.toUpperCase()) }),
+    execute: async (input) => looked.push(input),
+  });
+  await using agent = await startAgent(lab, {
+    tools: { look },
+    respond: () => [],
+    worker: {
+      async handler(run) {
+        if (run.attempt > 1) return;
+        const start = (toolCallId: string, delta: string): AgentItem[] => [
+          { type: "TOOL_CALL_START", toolCallId, toolCallName: "look" },
+          { type: "TOOL_CALL_ARGS", toolCallId, delta },
+          { type: "TOOL_CALL_END", toolCallId },
+        ];
+        const calls = [...start("c1", '{"city":"Bern"}'), ...start("c2", '{"city":1}')];
+        await run.append([{ type: "round.open" }, ...calls, { type: "round.close" }]);
+        await run.release();
+      },
+    },
+  });
+  const session = await lab.session();
+  const { run, state } = await lab.until(session, ended(await lab.send(session, "go")));
+  expect(run).toMatchObject({ outcome: "complete", attempt: 2 });
+  expect(looked).toEqual([{ city: "BERN" }]);
+  expect(state.calls.get("c1")).toMatchObject({ outcome: "ok" });
+  expect(state.calls.get("c2")).toMatchObject({ outcome: "error" });
+  expect(JSON.stringify(state.calls.get("c2")?.answer?.answer)).toContain("city");
+  expect(agent.errors).toEqual([]);
 });

@@ -107,6 +107,8 @@ test("a message that comes after the last request is read by the next attempt, n
       async handler(run) {
         const { stream } = streamText({ model, messages: await run.history() });
         await run.pipe(toUIMessageStream({ stream }));
+        // The first knows that there is more to read, and ends all the same.
+        await expect.poll(() => run.hasInput()).toBe(run.attempt === 1);
       },
     },
   });

@@ -136,11 +136,13 @@ test("an older handle of a step is fenced, and its run is not", async () => {
 test("a step answers its calls; a retry may answer anew until somebody read it", async () => {
   await using lab = await openLab();
   await using agent = await work(lab, async (run) => {
+    await run.append(propose("c1"));
     const first = await run.startStep("s");
-    await first.send(propose("c1"));
     await first.answer("c1", { n: 1 });
-    expect(run.state.calls.get("c1")).toBeDefined();
-    await first.end();
+    const retried = await run.startStep("s");
+    await expect(first.answer("c1", { n: 0 })).rejects.toMatchObject({ code: "attempt_fenced" });
+    await retried.answer("c1", { n: 2 });
+    await retried.end();
     // A round outside the step reads the answer.
     await run.pipe(say("read"));
     await expect(run.startStep("s")).rejects.toMatchObject({ code: "step_settled" });
@@ -151,7 +153,7 @@ test("a step answers its calls; a retry may answer anew until somebody read it",
   const { state, run } = await lab.until(session, ended(runId));
   expect(state.calls.get("c1")).toMatchObject({
     outcome: "ok",
-    answer: { answer: { type: "json", value: { n: 1 } }, stepId: "s", stepAttempt: 1 },
+    answer: { answer: { type: "json", value: { n: 2 } }, stepId: "s", stepAttempt: 2 },
   });
   expect(run.outcome).toBe("complete");
   expect(agent.errors).toEqual([]);

@@ -1,7 +1,8 @@
-import { tool } from "ai";
+import { streamText, tool, toUIMessageStream } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { executionOf } from "@holdfast/sdk/agent";
+import { scriptedModel } from "@holdfast/sdk/testing";
 import { lastOf, startAgent } from "../support/agent.ts";
 import { ended, openLab } from "../support/lab.ts";
 
@@ -130,6 +131,88 @@ test("a call that a person cancels is told so, and its late output does not coun
   expect(state.calls.get("c1")).toMatchObject({ outcome: "cancelled" });
   expect(state.calls.get("c1")?.answer).toBeUndefined();
   expect(agent.active).toBeLessThanOrEqual(1);
+});
+
+test("a tool whose claim ended is told so at its next heartbeat, and its late output does not count", async () => {
+  await using lab = await openLab({ heartbeatMs: 50 });
+  let reason: unknown;
+  let token = "";
+  const dig = tool({
+    description: "Digs",
+    inputSchema: z.object({}),
+    execute: (_, { abortSignal }) =>
+      new Promise((resolve) => {
+        abortSignal?.addEventListener("abort", () => {
+          reason = abortSignal.reason;
+          resolve("late");
+        });
+      }),
+  });
+  await using agent = await startAgent(lab, {
+    tools: { dig },
+    respond: (prompt) =>
+      lastOf(prompt).role === "tool"
+        ? [{ type: "text", text: "well" }]
+        : [{ type: "tool-call", toolName: "dig", toolCallId: "c1", input: {} }],
+    onRun: (run) => (token = run.token),
+  });
+  const session = await lab.session();
+  const runId = await lab.send(session, "dig");
+  const claim = await lab.until(session, (state) => state.calls.get("c1")?.claim);
+  // Another process of the attempt lets the call go.
+  const release = { id: "r", type: "call.release", callId: "c1", claimId: claim.id };
+  const { status } = await fetch(`${lab.url}/v1/sessions/${session}/commands`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(release),
+  });
+  expect(status).toBe(200);
+  const { state, run } = await lab.until(session, ended(runId));
+  expect(run.outcome).toBe("complete");
+  expect(reason).toMatchObject({ code: "claim_lost" });
+  expect(state.calls.get("c1")).toMatchObject({ outcome: "error", reason: "unanswered" });
+  expect(agent.errors).toEqual([]);
+});
+
+test("a tool stops when the framework is told to, and is reported as lost", async () => {
+  await using lab = await openLab({ claimLeaseMs: 500, heartbeatMs: 100 });
+  const own = new AbortController();
+  const heard: unknown[] = [];
+  const dig = tool({
+    description: "Digs",
+    inputSchema: z.object({}),
+    execute: (_, options) =>
+      new Promise((resolve) => {
+        const { abortSignal } = executionOf(options);
+        abortSignal.addEventListener("abort", () => resolve(heard.push(abortSignal.reason)));
+        own.abort(new Error("enough"));
+      }),
+  });
+  const model = scriptedModel({
+    respond: () => [{ type: "tool-call", toolName: "dig", toolCallId: "c1", input: {} }],
+  });
+  await using agent = await startAgent(lab, {
+    tools: { dig },
+    respond: () => [],
+    worker: {
+      async handler(run) {
+        const { stream } = streamText({
+          model,
+          ...run.tools(),
+          messages: await run.history(),
+          abortSignal: own.signal,
+          onError: () => {},
+        });
+        await run.pipe(toUIMessageStream({ stream }));
+      },
+    },
+  });
+  const session = await lab.session();
+  const { run, state } = await lab.until(session, ended(await lab.send(session, "dig")));
+  expect(run.outcome).toBe("complete");
+  expect(state.calls.get("c1")).toMatchObject({ outcome: "error", reason: "executor_lost" });
+  expect(heard).toEqual([own.signal.reason]);
+  expect(agent.errors).toEqual([]);
 });
 
 test("a generator's outputs on the way are the call's progress", async () => {

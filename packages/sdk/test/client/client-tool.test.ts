@@ -194,6 +194,48 @@ describe("provideTool", () => {
     expect(commandsSent(net, "call.answer")).toEqual([]);
   });
 
+  it("aborts what it runs when somebody else takes the call over, and answers nothing", async () => {
+    const net = loopback({ tools: TOOLS });
+    let signal: AbortSignal | undefined;
+    provideTool(open(net), {
+      name: "camera",
+      execute: (_args, context) => {
+        signal = context.signal;
+        return new Promise((resolve) => context.signal.addEventListener("abort", () => resolve(1)));
+      },
+    });
+    offer(net, { c1: "camera" });
+    await waitFor(() => expect(signal).toBeDefined());
+    net.act((desk) => {
+      const claimId = desk.call("c1").claim?.id ?? "";
+      desk.timer({ type: "claim", callId: "c1", claimId });
+      desk.user({ type: "call.claim", callId: "c1", force: true }, "bo");
+    });
+    await waitFor(() => expect(signal?.aborted).toBe(true));
+    expect(signal?.reason).toMatchObject({ code: "claim_lost" });
+    await Promise.resolve();
+    expect(commandsSent(net, "call.answer")).toEqual([]);
+    expect(net.desk.call("c1").claim?.by).toBe("user:bo");
+  });
+
+  it("aborts what it runs when its session is closed", async () => {
+    const net = loopback({ tools: TOOLS });
+    const session = open(net);
+    let signal: AbortSignal | undefined;
+    provideTool(session, {
+      name: "location",
+      execute: (_args, context) => {
+        signal = context.signal;
+        return new Promise((resolve) => context.signal.addEventListener("abort", () => resolve(1)));
+      },
+    });
+    offer(net, { c1: "location" });
+    await waitFor(() => expect(signal).toBeDefined());
+    await session.close();
+    await waitFor(() => expect(signal?.reason).toMatchObject({ code: "closed" }));
+    expect(commandsSent(net, "call.answer")).toEqual([]);
+  });
+
   it("renews its claim while it runs", async () => {
     const net = loopback({ tools: TOOLS });
     const { timing, pass } = manualTiming();

@@ -2,7 +2,7 @@ import type { Due, Storage } from "../storage/storage.ts";
 import { TIMER_KINDS } from "./due.ts";
 
 export interface TimersOptions {
-  readonly storage: Storage;
+  readonly storage: Pick<Storage, "due" | "now">;
   readonly schedule: (ms: number, run: () => void) => () => void;
   /** Acts on one row that is due. Afterwards it is gone or lies in the future; a rejection leaves it for later. */
   readonly fire: (due: Due) => Promise<void>;

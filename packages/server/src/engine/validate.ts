@@ -39,7 +39,8 @@ export function createValidator(): Validator {
   const dialectOf = createDialects();
 
   function compiled(schema: Record<string, unknown>): Compiled {
-    const text = JSON.stringify(schema);
+    const text = textOf(schema);
+    if (text === undefined) return unusable("it is nested too deep");
     const before = cache.get(text);
     let known = before;
     cache.delete(text);
@@ -88,17 +89,32 @@ export function createValidator(): Validator {
       );
     },
     check(tools) {
-      for (const { name, parameters } of tools) {
-        const problem = parameters && compiled(parameters).problem;
-        if (problem === undefined) continue;
-        throw new HoldfastError(
-          reject("invalid_request", `The schema of tool ${name} cannot be used: ${problem}.`, {
-            tool: name,
-          }),
-        );
+      for (const { name, parameters, result } of tools) {
+        for (const [what, schema] of [
+          ["schema", parameters],
+          ["result schema", result],
+        ] as const) {
+          const problem = schema && compiled(schema).problem;
+          if (problem === undefined) continue;
+          throw new HoldfastError(
+            reject("invalid_request", `The ${what} of tool ${name} cannot be used: ${problem}.`, {
+              tool: name,
+            }),
+          );
+        }
       }
     },
   };
+}
+
+/** The schema's text, unless that takes more stack than there is. */
+function textOf(schema: Record<string, unknown>): string | undefined {
+  try {
+    return JSON.stringify(schema);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 interface Compiled {

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { Engine } from "../../src/engine/index.ts";
+import { Timers } from "../../src/engine/timers.ts";
 import { memoryStorage } from "../../src/storage/memory.ts";
+import type { Due } from "../../src/storage/storage.ts";
 import { ManualClock } from "../support/clock.ts";
 import { gate } from "../support/gate.ts";
 import {
@@ -89,6 +91,61 @@ test("a lost run goes to the next worker, and after four losses in a row is give
     outcome: "error",
     error: { code: "agent_lost" },
   });
+});
+
+test("a worker that asks again for its attempt has a new lease on it", async () => {
+  const { clock, open } = start();
+  await using engine = open();
+  const { work } = await startAttempt(engine, "s");
+  const { wakeId } = work;
+  await clock.advance(LEASE - 1);
+  expect(await engine.claimWork({ agent: "demo", worker: "w1", wakeId }, DEMO)).toEqual(work);
+  await clock.advance(LEASE - 1);
+  expect(await runOf(engine)).toMatchObject({ status: "active", losses: 0 });
+  await clock.advance(1);
+  expect(await runOf(engine)).toMatchObject({ status: "queued", losses: 1 });
+});
+
+test("what becomes due while storage says what is due next is not forgotten", async () => {
+  const clock = new ManualClock();
+  const { promise: read, resolve: hasRead } = Promise.withResolvers<void>();
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+  const rows: Due[] = [];
+  const fired: string[] = [];
+  const timers = new Timers({
+    storage: {
+      now: clock.now,
+      async due({ before }) {
+        const found = rows.filter(({ at }) => at <= before);
+        // Its last look: what is noted from here on, it has not seen.
+        if (before === Number.MAX_SAFE_INTEGER && rows.length === 0) {
+          hasRead();
+          await held;
+        }
+        return found;
+      },
+    },
+    schedule: clock.schedule,
+    async fire({ id }) {
+      fired.push(id);
+      rows.pop();
+    },
+    log(message, error) {
+      throw new Error(message, { cause: error });
+    },
+  });
+  timers.start();
+  await clock.advance(0);
+  await read;
+  const at = clock.now() + 1_000;
+  rows.push({ session: "s", kind: "deadline", id: "c", group: "", at });
+  timers.note(at);
+  letGo();
+  await clock.advance(999);
+  expect(fired).toEqual([]);
+  await clock.advance(1);
+  expect(fired).toEqual(["c"]);
+  await timers.stop();
 });
 
 test("an explicit claim has a lease of its own, that only its holder renews", async () => {

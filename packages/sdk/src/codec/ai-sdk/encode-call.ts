@@ -43,6 +43,7 @@ export interface CallEncoder {
 
 export function createCallEncoder(scope: AiSdkScope, ids: Ids): CallEncoder {
   const announced = new Map<string, Announced>();
+  const echoed = new Set<string>();
   const approvals = new Map<string, { callId: string; automatic: Announced | undefined }>();
 
   const idOf = (toolCallId: string) => announced.get(toolCallId)?.id ?? toolCallId;
@@ -156,11 +157,17 @@ export function createCallEncoder(scope: AiSdkScope, ids: Ids): CallEncoder {
     ];
   }
 
-  /** The framework announces a call of an earlier attempt again, now that it was approved. */
-  const isEcho = (toolCallId: string) =>
-    !announced.has(toolCallId) && scope.approved?.has(toolCallId) === true;
+  /**
+   * The framework announces a call of an earlier attempt again, now that it was approved: before its first round, or
+   * within one where the provider executed it. Any other has only an id that its provider uses again.
+   */
+  const isEcho = ({ toolCallId, providerExecuted }: Final | ChunkOf<"tool-input-start">) =>
+    !announced.has(toolCallId) &&
+    scope.approved?.has(toolCallId) === true &&
+    (providerExecuted === true || !ids.inRounds());
 
   function echo(chunk: Final | ChunkOf<"tool-input-start">): AgentItem[] {
+    echoed.add(chunk.toolCallId);
     const again = rest(chunk, ["toolCallId", "toolName", "input"]) ?? {};
     return [
       { type: "call.annotate", callId: chunk.toolCallId, metadata: { [NAME]: { echo: again } } },
@@ -169,12 +176,12 @@ export function createCallEncoder(scope: AiSdkScope, ids: Ids): CallEncoder {
 
   return {
     inputStart(chunk) {
-      if (isEcho(chunk.toolCallId)) return echo(chunk);
+      if (isEcho(chunk)) return echo(chunk);
       const extras = rest(chunk, ["toolCallId", "toolName"]);
       return announce(chunk, chunk.inputEncoding ?? "json", { start: extras ?? {} }).items;
     },
     inputDelta(chunk) {
-      if (isEcho(chunk.toolCallId)) return [];
+      if (!announced.has(chunk.toolCallId) && echoed.has(chunk.toolCallId)) return [];
       const delta = rest(chunk, ["toolCallId", "inputTextDelta"]);
       const known = current(chunk.toolCallId);
       // A delta is nothing without its start, which alone says the tool's name.
@@ -183,11 +190,11 @@ export function createCallEncoder(scope: AiSdkScope, ids: Ids): CallEncoder {
         : [{ type: "CUSTOM", name: `${NAME}.${chunk.type}`, value: chunk }];
     },
     inputAvailable(chunk) {
-      if (isEcho(chunk.toolCallId)) return echo(chunk);
+      if (isEcho(chunk)) return echo(chunk);
       return finish(chunk, { available: rest(chunk, ["toolCallId", "toolName", "input"]) ?? {} });
     },
     inputError(chunk) {
-      if (isEcho(chunk.toolCallId)) return echo(chunk);
+      if (isEcho(chunk)) return echo(chunk);
       return finish(chunk, { inputError: rest(chunk, ["toolCallId", "toolName", "input"]) ?? {} });
     },
     approvalRequest(chunk) {

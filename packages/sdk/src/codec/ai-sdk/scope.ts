@@ -14,6 +14,8 @@ export interface Ids {
   /** The message of the current round. */
   readonly round: () => string;
   readonly nextRound: () => void;
+  /** Whether the stream has begun a round. */
+  readonly inRounds: () => boolean;
   /** A new part of the current round. */
   readonly part: () => string;
 }
@@ -29,6 +31,7 @@ export function createIds(scope: AiSdkScope): Ids {
       round += 1;
       part = 0;
     },
+    inRounds: () => round > 0,
     part: () => `${prefix()}.${(part += 1)}`,
   };
 }

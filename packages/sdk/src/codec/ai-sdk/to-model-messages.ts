@@ -4,6 +4,7 @@ import {
   partsOf,
   pathTo,
   resultOf,
+  toFrameworkId,
   type Call,
   type SessionState,
   type TextItem,
@@ -35,9 +36,11 @@ export async function toModelMessages(
 ): Promise<ModelMessage[]> {
   const { convertToModelMessages } = await import("ai");
   const isCut = cutRounds(state);
+  const ids = idsFor(state, runId);
   const messages = messagesOf(state, pathTo(state, runId), {
     call(call) {
-      const part = exportCall(call, runId);
+      const exported = exportCall(call, runId);
+      const part = exported && { ...exported, toolCallId: ids.get(call.id) ?? call.id };
       return part && isCut(call) ? withoutItemIds(part) : part;
     },
     text(item, part) {
@@ -67,6 +70,17 @@ function steeringNext(state: SessionState, runId: string): UIMessage[] {
     const { parts, ...rest } = userMessage(message);
     return [{ ...rest, parts: parts.flatMap(toSendable) }];
   });
+}
+
+/** Ids that are not the session's in this history: of signed calls to execute, and of those that they change places with. */
+function idsFor(state: SessionState, forRun: string): ReadonlyMap<string, string> {
+  const ids = new Map<string, string>();
+  for (const call of callsOf(state, forRun)) {
+    if (resultOf(call, { forRun }).kind !== "approved") continue;
+    const id = toFrameworkId(state, call);
+    if (id !== call.id) ids.set(call.id, id).set(id, call.id);
+  }
+  return ids;
 }
 
 /** Whether a part's round broke off before the framework ended it: its provider may not have kept it. */

@@ -191,6 +191,14 @@ test("a call that was approved before and is announced again is the same call", 
   expect(itemsOf([call("c1")], { approved }).map((item) => item.type)).toEqual(["call.annotate"]);
 });
 
+test("in a round, a call with an approved one's id is that one only where its provider executes it", () => {
+  const approved = new Set(["c1"]);
+  const typesOf = (chunk: UIMessageChunk) =>
+    itemsOf([{ type: "start-step" }, chunk], { approved }).map(({ type }) => type);
+  expect(typesOf({ ...call("c1"), providerExecuted: true })).toEqual(["call.annotate"]);
+  expect(typesOf(call("c1"))).toEqual(["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END"]);
+});
+
 test("call ids are taken from whoever gives them", () => {
   const takeCallId = (id: string) => `s-${id}`;
   const items = itemsOf(samples["tool-output-available"], { takeCallId });
