@@ -35,6 +35,7 @@ export type SettleReason =
   | "run_ended"
   | "run_failed"
   | "declined"
+  | "arguments_too_large"
   | "result_too_large";
 
 /** A call's result, typed by who gives it and never sniffed; `0`, `""`, `false` and `null` are answers. */

@@ -179,6 +179,8 @@ export interface Verdict {
   readonly heldUntil?: number;
   /** The attempt of the step that was started. */
   readonly stepAttempt?: number;
+  /** Of an answer: it was larger than it may be, in bytes, and its call settled as error: result_too_large. */
+  readonly resultTooLarge?: { readonly limit: number; readonly value: number };
 }
 
 /** Every command's type, for edges that must tell an unknown one from a malformed one. */

@@ -8,7 +8,7 @@ it("pins the names that @holdfast/protocol exports", () => {
   expect(Object.keys(protocol).toSorted().join(" ")).toBe(
     [
       "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE",
-      "appendDelta argumentsForModel callsOf canonical createDraft createPartialJson createSession",
+      "appendDelta argumentsForModel bytesBeyond callsOf canonical createDraft createPartialJson createSession",
       "createViewCache decide decideTimer emptyState fromRows isCall parseOffset partsOf",
       "pathTo producerKey reduce reduceAll reject resultOf schemaText startRun toOffset toRows toSessionId",
       "viewOf waitingFor waitingOf wasRead",
@@ -32,6 +32,7 @@ it("9 pins every error code with its status, and whether the same command may su
     "reset 409",
     "key_reused 409",
     "overloaded 503 retryable",
+    "too_many_requests 429 retryable",
     "internal 500 retryable",
     "unknown_run 404",
     "unknown_node 404",

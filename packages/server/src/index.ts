@@ -1,4 +1,5 @@
 export type { ServerOptions } from "./config.ts";
+export type { Limits, Rate } from "./engine/index.ts";
 export { createServer } from "./server.ts";
 export type { Server } from "./server.ts";
 export { memoryStorage } from "./storage/memory.ts";

@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type Server as HttpServer } from "nod
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
-import { Engine, randomId } from "./engine/index.ts";
+import { checkLimits, Engine, randomId } from "./engine/index.ts";
 import { createApp, directCommands, isLoopback, problemOfRequest, Tokens } from "./http/index.ts";
 
 /** A running server, behind `fetch` or a port. */
@@ -29,11 +29,14 @@ export interface Server extends AsyncDisposable {
 export function createServer(options: ServerOptions): Server {
   const { secret, dev = secret === undefined } = options;
   if (secret && secret.length < 32) throw new RangeError("The secret must have at least 32 bytes.");
-  const config = { ...DEFAULTS, ...options };
+  const limits = { ...DEFAULTS.limits, ...options.limits };
+  checkLimits(limits);
+  const config = { ...DEFAULTS, ...options, limits };
   const { storage, leaseMs, heartbeatMs = Math.ceil(leaseMs / 3) } = config;
   const tokens = new Tokens(secret ?? randomBytes(32), () => storage.now());
   const engine = new Engine({ ...config, newId: randomId });
-  const http = { ...config, engine, tokens, dev, heartbeatMs };
+  const maxBodyBytes = limits.bodyBytes;
+  const http = { ...config, maxBodyBytes, engine, tokens, dev, heartbeatMs };
   const app = createApp(http);
   const direct = directCommands(http);
   const servers = new Set<HttpServer>();

@@ -19,6 +19,7 @@ import {
 import { breach, repeatsTooOften } from "./budget.ts";
 import { isRoundOpen, releaseClaim } from "./release.ts";
 import type { Draft } from "./draft.ts";
+import { settleLongArguments } from "./limits.ts";
 import type { Env } from "./env.ts";
 import { needsDecision } from "./rules.ts";
 import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
@@ -93,6 +94,10 @@ export function endArguments(
       `${item.type} for call ${call.id}, which is ${call.status}: start it again first.`,
     );
   }
+  if (item.type === "TOOL_CALL_ARGS") {
+    const settled = settleLongArguments(draft, env, call, item, scope);
+    if (settled) return settled;
+  }
   record(draft, env, toolCallId === item.toolCallId ? item : { ...item, toolCallId }, scope);
   if (move === "end") endCall(draft, env, run, call.id, scope);
   return APPLIED;
@@ -148,14 +153,11 @@ export function replaceArguments(
   item: Item<"call.replace_arguments">,
   scope: Scope,
 ): Ruling {
-  return beforeEnd(draft, env, item.callId, (call) =>
-    record(
-      draft,
-      env,
-      { type: "call.arguments_replaced", callId: call.id, arguments: item.arguments },
-      scope,
-    ),
-  );
+  return beforeEnd(draft, env, item.callId, (call) => {
+    if (settleLongArguments(draft, env, call, item.arguments, scope)) return;
+    const event = { callId: call.id, arguments: item.arguments };
+    record(draft, env, { type: "call.arguments_replaced", ...event }, scope);
+  });
 }
 
 function beforeEnd(draft: Draft, env: Env, callId: string, act: (call: Call) => void): Ruling {

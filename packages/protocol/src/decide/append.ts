@@ -14,6 +14,7 @@ import { progressCall } from "./claim.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { fence, runEnded } from "./fence.ts";
+import { refuseLarge } from "./limits.ts";
 import { closeRound, openRound, openRoundOf, supersedeRound } from "./round.ts";
 import { refuseWithdraw } from "./withdraw.ts";
 import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
@@ -52,6 +53,8 @@ function appendItem(
   const run = draft.state.runs.get(attempt.runId);
   if (!run) return APPLIED;
   if (run.status === "ended") return runEnded(run); // by an item before it in the batch
+  const large = refuseLarge(item, env);
+  if (large) return large;
   const round = openRoundOf(draft.state, run, attempt.stepId);
   const scope = round === undefined ? attempt : { ...attempt, round };
   switch (item.type) {

@@ -6,6 +6,7 @@ import { claimCall, progressCall, releaseCall, renewCall } from "./claim.ts";
 import { decideCall, revokeApproval } from "./decision.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
+import { refuseLarge } from "./limits.ts";
 import { sendMessage } from "./message.ts";
 import { failRun, finishRun, heartbeat, releaseRun } from "./run.ts";
 import { APPLIED, type Ruling } from "./ruling.ts";
@@ -19,7 +20,7 @@ import { endStep, startStep } from "./step.ts";
  * given state, command and env.
  */
 export function decide(draft: Draft, command: Command, env: Env): Verdict {
-  const { error, ...made } = rule(draft, command, env);
+  const { error, ...made } = refuseLarge(command, env) ?? rule(draft, command, env);
   const offset = draft.state.head;
   if (error) return { id: command.id, status: "rejected", offset, error };
   return { id: command.id, status: "applied", offset, ...made };

@@ -11,7 +11,7 @@ export type Ruling = { readonly error: Rejection } | Made;
 /** What an applied command made. */
 export type Made = { readonly error?: undefined } & Pick<
   Verdict,
-  "runId" | "claimId" | "callId" | "stepAttempt" | "skipped" | "repeated"
+  "runId" | "claimId" | "callId" | "stepAttempt" | "skipped" | "repeated" | "resultTooLarge"
 >;
 
 export const APPLIED: Made = {};

@@ -3,7 +3,7 @@ import { COMMAND_TYPES, type Command } from "../command.ts";
 import { HoldfastError, reject } from "../errors.ts";
 import { parseAppend } from "./append.ts";
 import * as f from "./fields.ts";
-import { invalid, parse } from "./invalid.ts";
+import { invalid, parse, tooLong } from "./invalid.ts";
 
 /**
  * Reads one command from parsed JSON. Unknown fields are dropped.
@@ -18,7 +18,11 @@ export function parseCommand(value: unknown): Command {
   const { type } = value;
   if (typeof type !== "string") throw invalid("type", "must be a command's type");
   if (!f.isId(value["id"])) {
-    throw invalid("id", `must be a non-empty string of at most ${f.MAX_ID} characters`);
+    throw invalid(
+      "id",
+      `must be a non-empty string of at most ${f.MAX_ID} characters`,
+      tooLong(value["id"], f.MAX_ID),
+    );
   }
   if (type === "run.append") return parseAppend(value);
   const schema = SCHEMAS.get(type);

@@ -16,16 +16,19 @@ export { isObject };
 
 export const id = z.custom<string>(isId, {
   error: `must be a non-empty string of at most ${MAX_ID} characters`,
+  params: { limit: MAX_ID },
 });
 
 /** A name that appears in principals and index rows: an id without control characters. */
 export const name = z.custom<string>(isName, {
   error: `must be a non-empty string of at most ${MAX_ID} characters, without control characters`,
+  params: { limit: MAX_ID },
 });
 
 /** What somebody chooses to be called: a name that shows. */
 export const personName = z.custom<string>((value) => isName(value) && value.trim() !== "", {
   error: `must be a name of at most ${MAX_ID} characters, not blank, without control characters`,
+  params: { limit: MAX_ID },
 });
 
 function isName(value: unknown): value is string {

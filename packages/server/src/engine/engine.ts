@@ -29,9 +29,12 @@ import type { FrameText } from "./frame.ts";
 import type { IdKind } from "./ids.ts";
 import { Inbox, type CallPage, type CallQuery, type InboxNews, type MayRead } from "./inbox.ts";
 import { Leases } from "./leases.ts";
+import { requireSmall, type Limits } from "./limits.ts";
 import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
 import { readPage, type Page } from "./page.ts";
+import { Rates } from "./rates.ts";
 import { Sessions } from "./sessions.ts";
+import { releasing, Subscribers } from "./subscribers.ts";
 import { Timers } from "./timers.ts";
 import { createValidator, type Validator } from "./validate.ts";
 import { WorkQueue, type Work, type WorkClaim } from "./work.ts";
@@ -44,6 +47,7 @@ export interface EngineOptions extends Terms {
   readonly subscriberBytes: number;
   /** How many sessions stay loaded when nothing happens in them. */
   readonly maxLoaded: number;
+  readonly limits: Limits;
   /** Runs something once, later, on the storage's clock; the result takes it back. */
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly newId: (kind: IdKind) => string;
@@ -62,6 +66,11 @@ export interface SessionView {
   readonly metadata?: Metadata;
 }
 
+export interface SubscribeOptions extends FollowOptions {
+  /** Who reads, for the limit on readers of one principal. */
+  readonly principal?: string;
+}
+
 const SERVER: Actor = { principal: "server" };
 
 /**
@@ -77,12 +86,21 @@ export class Engine implements AsyncDisposable {
   readonly #work: WorkQueue;
   readonly #inbox: Inbox;
   readonly #audit: Audit;
+  readonly #rates: Record<"commands" | "attemptCommands" | "sessions", Rates>;
+  readonly #subscribers: Subscribers;
   readonly validator: Validator = createValidator();
   #closing: Promise<void> | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    const { storage, schedule, log } = options;
+    const { storage, schedule, log, limits } = options;
+    const now = () => storage.now();
+    this.#rates = {
+      commands: new Rates("commands of a principal", limits.commands, now),
+      attemptCommands: new Rates("commands of an attempt", limits.attemptCommands, now),
+      sessions: new Rates("new sessions of a principal", limits.sessions, now),
+    };
+    this.#subscribers = new Subscribers(limits);
     const leases = new Leases();
     const noteDue = (session: string, due: readonly DueChange[]) => {
       for (const { kind, id, at } of due) {
@@ -128,7 +146,11 @@ export class Engine implements AsyncDisposable {
     this.#timers.start();
   }
 
-  /** Creates a session, or finds it as it is. */
+  /**
+   * Creates a session, or finds it as it is.
+   *
+   * @throws HoldfastError `too_large`, or `too_many_requests` where its creator made too many
+   */
   async create(
     id: string,
     session: {
@@ -139,9 +161,16 @@ export class Engine implements AsyncDisposable {
     },
     actor: Actor,
   ): Promise<{ readonly created: boolean; readonly session: SessionView }> {
+    requireSmall("The session", session, this.#options.limits.eventBytes);
     let creating: Promise<void> | undefined;
-    await this.#sessions.findOrMake(id, (made) => {
-      creating = made.act(actor, (draft, env) => createSession(draft, session, env));
+    await this.#sessions.findOrMake(id, {
+      admit: () => {
+        const refused = this.#rates.sessions.refuse(actor.principal, 1);
+        if (refused) throw refused;
+      },
+      make: (made) => {
+        creating = made.act(actor, (draft, env) => createSession(draft, session, env));
+      },
     });
     try {
       await creating;
@@ -177,9 +206,11 @@ export class Engine implements AsyncDisposable {
 
   /**
    * Decides commands in order, not atomically, with nothing in between; one verdict each. A refusal is a verdict too;
-   * what rejects is an unknown session or a failed commit.
+   * what rejects is an unknown session, a failed commit, or `too_many_requests`: then nothing of it was decided.
    */
   submit(session: string, commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
+    const refused = this.#refuseRate(session, commands.length, actor);
+    if (refused) return Promise.reject(refused);
     return this.#sessions.with(session, (on) => on.submit(commands, actor));
   }
 
@@ -220,15 +251,19 @@ export class Engine implements AsyncDisposable {
   /**
    * Everything after a cursor, then live, as {@link follow} says.
    *
-   * @throws HoldfastError `invalid_offset`, or `reset` for an offset that this log does not have
+   * @throws HoldfastError `invalid_offset`, `reset` for an offset that this log does not have, or `too_many_requests`
+   *   where there are too many readers
    */
   async subscribe(
     session: string,
     after: Offset | undefined,
-    options: FollowOptions = {},
+    options: SubscribeOptions = {},
   ): Promise<AsyncGenerator<readonly FrameText[], void, void>> {
     const actor = await this.#sessions.need(session);
-    return follow(actor, this.#options.storage, cursorIn(actor.head, after), options);
+    const cursor = cursorIn(actor.head, after);
+    const release = this.#subscribers.admit(session, options.principal);
+    options.signal?.addEventListener("abort", release, { once: true });
+    return releasing(follow(actor, this.#options.storage, cursor, options), release);
   }
 
   /** Calls that wait for somebody; see {@link Inbox.calls}. */
@@ -246,7 +281,12 @@ export class Engine implements AsyncDisposable {
   }
 
   /** An attempt for a worker; see {@link WorkQueue.claim}. */
-  claimWork(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
+  async claimWork(
+    request: WorkClaim,
+    actor: Actor,
+    signal?: AbortSignal,
+  ): Promise<Work | undefined> {
+    requireSmall("The list of tools", request.tools, this.#options.limits.eventBytes);
     return this.#work.claim(request, actor, signal);
   }
 
@@ -267,9 +307,15 @@ export class Engine implements AsyncDisposable {
   }
 
   #env(actor: Actor): Env {
-    const { storage, newId } = this.#options;
+    const { storage, newId, limits } = this.#options;
     const { validate } = this.validator;
-    return { now: storage.now(), actor, newId, digest, validate };
+    return { now: storage.now(), actor, newId, digest, validate, limits };
+  }
+
+  #refuseRate(session: string, count: number, { principal, attempt }: Actor) {
+    const { commands, attemptCommands } = this.#rates;
+    if (!attempt) return commands.refuse(principal, count);
+    return attemptCommands.refuse(`${session}\n${attempt.runId}\n${attempt.attempt}`, count);
   }
 
   async #act<T>(

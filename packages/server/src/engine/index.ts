@@ -1,12 +1,15 @@
 export type { Snapshot } from "./actor.ts";
 export type { Terms } from "./due.ts";
 export { Engine } from "./engine.ts";
-export type { EngineOptions, SessionView } from "./engine.ts";
+export type { EngineOptions, SessionView, SubscribeOptions } from "./engine.ts";
 export type { FollowOptions } from "./follow.ts";
 export type { FrameText } from "./frame.ts";
 export { randomId } from "./ids.ts";
 export type { CallPage, CallQuery, InboxNews, MayRead, PendingCall } from "./inbox.ts";
 export type { ListedSession, SessionPage, SessionQuery } from "./list.ts";
+export { checkLimits, DEFAULT_LIMITS } from "./limits.ts";
+export type { Limits } from "./limits.ts";
 export type { Page } from "./page.ts";
+export type { Rate } from "./rates.ts";
 export type { Validator } from "./validate.ts";
 export type { Work, WorkClaim } from "./work.ts";

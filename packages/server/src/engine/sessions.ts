@@ -47,13 +47,20 @@ export class Sessions {
     return actor;
   }
 
-  /** Calls `make` with the actor of a new session, before anybody else has it, where there is no such session. */
-  async findOrMake(id: string, make: (actor: SessionActor) => void): Promise<void> {
+  /**
+   * Calls `make` with the actor of a new session, before anybody else has it, where there is no such session; but first
+   * `admit`, which may throw, and then nothing is made.
+   */
+  async findOrMake(
+    id: string,
+    { admit, make }: { readonly admit: () => void; readonly make: (actor: SessionActor) => void },
+  ): Promise<void> {
     while (this.#changing.has(id)) await this.#changing.get(id);
     if (this.#ready(id)) return;
     await this.#during(id, async () => {
       const found = await this.#load(id);
       if (found) return found;
+      admit();
       const made = this.#new(id);
       make(made);
       return made;

@@ -1,10 +1,12 @@
 import { HoldfastError, type Offset } from "@holdfast/protocol";
-import type { Engine, FrameText } from "../engine/index.ts";
+import type { Engine, FrameText, SubscribeOptions } from "../engine/index.ts";
 
 export interface SseOptions {
   readonly engine: Engine;
   readonly session: string;
   readonly after: Offset | undefined;
+  /** Who reads; undefined for an attempt. */
+  readonly principal: string | undefined;
   readonly heartbeatMs: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly log: (message: string, error: unknown) => void;
@@ -16,12 +18,16 @@ export interface SseOptions {
  * A session's frames as server-sent events. A cursor that the server cannot bridge gets a `reset` with the state
  * first, and goes on from there.
  *
- * @throws HoldfastError `unknown_session`, `invalid_offset`
+ * @throws HoldfastError `unknown_session`, `invalid_offset`, `too_many_requests`
  */
 export async function eventStream(options: SseOptions): Promise<Response> {
-  const { engine, session, after, heartbeatMs, schedule, log, destroy } = options;
+  const { engine, session, after, principal, heartbeatMs, schedule, log, destroy } = options;
   const over = new AbortController();
-  const following = { signal: over.signal, onSlow: () => slow() };
+  const following = {
+    signal: over.signal,
+    onSlow: () => slow(),
+    ...(principal !== undefined && { principal }),
+  };
   const { first, frames } = await open(engine, session, after, following);
   let stopBeating = () => {};
   let slow = () => {};
@@ -36,6 +42,8 @@ export async function eventStream(options: SseOptions): Promise<Response> {
       slow = () => {
         stopBeating();
         over.abort();
+        // It may stand between two frames, where it hears of nothing.
+        void frames.return();
         controller.close();
         destroy?.();
       };
@@ -69,7 +77,7 @@ async function open(
   engine: Engine,
   session: string,
   after: Offset | undefined,
-  following: { readonly signal: AbortSignal; onSlow(): void },
+  following: SubscribeOptions,
 ): Promise<{ first: Uint8Array; frames: AsyncGenerator<readonly FrameText[], void, void> }> {
   try {
     return { first: HELLO, frames: await engine.subscribe(session, after, following) };

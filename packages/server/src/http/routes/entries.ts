@@ -11,7 +11,8 @@ export function entryRoutes(app: App, options: HttpOptions): void {
 
   app.get("/v1/sessions/:id/entries", async (c) => {
     const session = sessionId(c.req);
-    mayRead(await authenticate(c.req.raw, tokens), session);
+    const identity = await authenticate(c.req.raw, tokens);
+    mayRead(identity, session);
     const after = c.req.query("after") || undefined;
     const streams = c.req.header("accept")?.includes("text/event-stream");
     // A HEAD comes here too, and nobody would read its stream.
@@ -21,6 +22,8 @@ export function entryRoutes(app: App, options: HttpOptions): void {
         engine,
         session,
         after: c.req.header("last-event-id") || after,
+        // An agent reads in each of its attempts, of which there are as many as it has work.
+        principal: identity.attempt ? undefined : identity.principal,
         heartbeatMs,
         schedule,
         log,
