@@ -34,6 +34,7 @@ export type SettleReason =
   | "run_replaced"
   | "run_ended"
   | "run_failed"
+  | "session_closed"
   | "declined"
   | "arguments_too_large"
   | "result_too_large";

@@ -17,6 +17,9 @@ export type ClientCommand =
   | { readonly type: "run.cancel"; readonly runId: string; readonly reason?: string }
   | { readonly type: "tools.advertise"; readonly tools: readonly ToolDeclaration[] }
   | { readonly type: "policy.set"; readonly policy: Partial<Policy> }
+  | SessionUpdate
+  /** Ends what the session has under way, and takes nothing more: for good. */
+  | { readonly type: "session.close"; readonly reason?: string }
   | CallDecide
   /** Takes an `always` back: the tool asks again. */
   | { readonly type: "approval.revoke"; readonly tool: string }
@@ -48,6 +51,15 @@ export interface MessageSend {
   readonly whileActive?: Policy["whileActive"];
   readonly whilePending?: Policy["whilePending"];
   readonly metadata?: Metadata;
+}
+
+/** Changes what a session is told apart by. What is not named stays. */
+export interface SessionUpdate {
+  readonly type: "session.update";
+  /** Member by member: null takes one away. */
+  readonly metadata?: Metadata;
+  /** How long after the last accepted act the session is deleted, in milliseconds; null: never. */
+  readonly ttlMs?: number | null;
 }
 
 export interface CallDecide {
@@ -189,6 +201,8 @@ export const COMMAND_TYPES = [
   "run.cancel",
   "tools.advertise",
   "policy.set",
+  "session.update",
+  "session.close",
   "call.decide",
   "approval.revoke",
   "call.cancel",

@@ -20,6 +20,7 @@ export const ERROR_CODES = {
   // messages and runs
   unknown_run: { status: 404, retryable: false },
   unknown_node: { status: 404, retryable: false },
+  session_closed: { status: 409, retryable: false },
   message_exists: { status: 409, retryable: false },
   run_active: { status: 409, retryable: true },
   run_ended: { status: 409, retryable: false },

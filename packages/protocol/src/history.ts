@@ -116,5 +116,6 @@ const REASONS: Partial<Record<SettleReason, string>> = {
   run_replaced: "the user sent another message instead",
   run_ended: "the run ended",
   run_failed: "the run failed",
+  session_closed: "the session was closed",
   declined: "it was declined",
 };

@@ -27,6 +27,7 @@ export type {
   Fence,
   MessageSend,
   RunAppend,
+  SessionUpdate,
   Verdict,
 } from "./command.ts";
 export { canonical } from "./canonical.ts";

@@ -36,6 +36,7 @@ it("9 pins every error code with its status, and whether the same command may su
     "internal 500 retryable",
     "unknown_run 404",
     "unknown_node 404",
+    "session_closed 409",
     "message_exists 409",
     "run_active 409 retryable",
     "run_ended 409",
@@ -71,7 +72,8 @@ it("9 pins every error code with its status, and whether the same command may su
 it("6 pins the types of commands", () => {
   expect(COMMAND_TYPES.join(" ")).toBe(
     [
-      "message.send run.cancel tools.advertise policy.set call.decide approval.revoke call.cancel",
+      "message.send run.cancel tools.advertise policy.set session.update session.close call.decide",
+      "approval.revoke call.cancel",
       "call.claim call.renew call.release call.progress call.answer run.append run.heartbeat",
       "run.finish run.fail run.release step.start step.end",
     ].join(" "),
@@ -104,6 +106,8 @@ const EVENTS: Readonly<Record<Event["type"], "content" | "session">> = {
   CUSTOM: "content",
   RAW: "content",
   "session.created": "session",
+  "session.updated": "session",
+  "session.closed": "session",
   "policy.set": "session",
   "tools.advertised": "session",
   "approval.granted": "session",
@@ -158,6 +162,6 @@ const ITEMS: Readonly<Record<Exclude<AgentItem["type"], Event["type"]>, true>> =
 it("2 pins the types of events: reduction tells content from session events by their case", () => {
   for (const [type, family] of Object.entries(EVENTS))
     expect(/^[A-Z_]+$/.test(type)).toBe(family === "content");
-  expect(Object.keys(EVENTS)).toHaveLength(61);
+  expect(Object.keys(EVENTS)).toHaveLength(63);
   expect(Object.keys(ITEMS)).toHaveLength(10);
 });

@@ -80,6 +80,17 @@ const byType = {
   }),
   "tools.advertise": z.object({ type: z.literal("tools.advertise"), id: f.id, tools: f.tools }),
   "policy.set": z.object({ type: z.literal("policy.set"), id: f.id, policy: f.policy }),
+  "session.update": z.object({
+    type: z.literal("session.update"),
+    id: f.id,
+    metadata: f.metadata.optional(),
+    ttlMs: f.ttlMs.nullable().optional(),
+  }),
+  "session.close": z.object({
+    type: z.literal("session.close"),
+    id: f.id,
+    reason: f.text.optional(),
+  }),
   "call.decide": z.object({
     type: z.literal("call.decide"),
     ...call,

@@ -39,6 +39,12 @@ export const text = z.string({ error: "must be a string" });
 export const flag = z.boolean({ error: "must be true or false" });
 export const count = z.int({ error: "must be a whole number" }).min(1, "must be at least 1");
 
+/** How long a session lives without an act, in milliseconds: a second at least, a hundred years at most. */
+export const ttlMs = z
+  .int({ error: "must be a whole number of milliseconds" })
+  .min(1_000, "must be at least 1000")
+  .max(3_155_760_000_000, "must be at most 3155760000000");
+
 /** Passed through untouched, so that a key such as `__proto__` stays an ordinary key. */
 export const metadata = z.custom<Metadata>(isObject, { error: "must be an object" });
 

@@ -104,6 +104,11 @@ export class SessionActor {
     return this.#committed;
   }
 
+  /** The newest offset, durable or not. */
+  get reached(): Offset {
+    return this.#draft.state.head;
+  }
+
   /** It must not be used any more: its session went away, or a commit failed. */
   get dropped(): boolean {
     return this.#failure !== undefined;

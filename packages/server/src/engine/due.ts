@@ -1,15 +1,30 @@
-import type { Call, Run } from "@holdfast/protocol";
+import type { Call, Run, SessionRow } from "@holdfast/protocol";
 
 /**
  * - `work`: a queued run that may be started, by agent.
  * - `lease`: an active attempt, by agent and worker.
  * - `claim`: an explicitly claimed call. `approval`: a gated call that will not wait for ever. `deadline`: likewise
  *   an open or claimed one. `escalation`: one that waits for a person, and is told of once.
+ * - `expiry`: a session that does not live for ever.
  */
-export type DueKind = "work" | "lease" | "claim" | "approval" | "deadline" | "escalation";
+export type DueKind =
+  | "work"
+  | "lease"
+  | "claim"
+  | "approval"
+  | "deadline"
+  | "escalation"
+  | "expiry";
 
 /** Kinds that time itself acts on; `work` waits for a worker. */
-export const TIMER_KINDS = ["lease", "claim", "approval", "deadline", "escalation"] as const;
+export const TIMER_KINDS = [
+  "lease",
+  "claim",
+  "approval",
+  "deadline",
+  "escalation",
+  "expiry",
+] as const;
 
 /** How long holders may be silent, in milliseconds. */
 export interface Terms {
@@ -76,6 +91,16 @@ export function dueOfCall(
       ? { at: call.escalateAt, group: "", holder: String(call.escalateAt) }
       : undefined;
   return { claim, approval, deadline, escalation };
+}
+
+/** The index row of a session, derived from it alone; undefined where there must be none. */
+export function dueOfSession(
+  { ttlMs }: SessionRow,
+  now: number,
+): Record<"expiry", Wanted | undefined> {
+  const expiry =
+    ttlMs === undefined ? undefined : { at: now + ttlMs, group: "", holder: String(ttlMs) };
+  return { expiry };
 }
 
 /** What active attempts are found by when their worker comes again. Names hold no control characters. */

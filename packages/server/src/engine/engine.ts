@@ -9,6 +9,7 @@ import {
   type Offset,
   type Policy,
   type Rejection,
+  type SessionRow,
   type Verdict,
 } from "@holdfast/protocol";
 import {
@@ -23,6 +24,7 @@ import { Audit } from "./audit.ts";
 import { cursorIn } from "./cursor.ts";
 import type { Terms } from "./due.ts";
 import { busy, unknownSession } from "./errors.ts";
+import { expire } from "./expiry.ts";
 import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
 import type { FrameText } from "./frame.ts";
@@ -64,6 +66,8 @@ export interface SessionView {
   /** The principal whose it is. */
   readonly owner?: string;
   readonly metadata?: Metadata;
+  readonly ttlMs?: number;
+  readonly closed?: NonNullable<SessionRow["closed"]>;
 }
 
 export interface SubscribeOptions extends FollowOptions {
@@ -129,6 +133,7 @@ export class Engine implements AsyncDisposable {
       schedule,
       log,
       fire: async (due) => {
+        if (due.kind === "expiry") return expire(this.#sessions, storage, due, SERVER);
         const fired = await this.#act(due.session, SERVER, (draft, env, on) => {
           fireDue(draft, env, on.due, due);
           return true;
@@ -158,6 +163,7 @@ export class Engine implements AsyncDisposable {
       readonly owner?: string;
       readonly metadata?: Metadata;
       readonly policy?: Partial<Policy>;
+      readonly ttlMs?: number;
     },
     actor: Actor,
   ): Promise<{ readonly created: boolean; readonly session: SessionView }> {
@@ -190,6 +196,8 @@ export class Engine implements AsyncDisposable {
         createdAt: session.createdAt,
         ...(session.owner !== undefined && { owner: session.owner }),
         ...(session.metadata && { metadata: session.metadata }),
+        ...(session.ttlMs !== undefined && { ttlMs: session.ttlMs }),
+        ...(session.closed && { closed: session.closed }),
       })),
     );
   }
@@ -200,8 +208,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /** Removes a session and all that belongs to it; unknown sessions are fine. */
-  delete(id: string): Promise<void> {
-    return this.#sessions.remove(id);
+  async delete(id: string): Promise<void> {
+    await this.#sessions.remove(id);
   }
 
   /**

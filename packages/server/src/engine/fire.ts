@@ -42,6 +42,7 @@ function timerOf(kind: DueKind, id: string, { holder }: Wanted): Timer | undefin
     case "escalation":
       return { type: kind, callId: id };
     case "work":
+    case "expiry":
       return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { emptyState, toOffset } from "@holdfast/protocol";
+import { emptyState, toOffset, type Offset } from "@holdfast/protocol";
 import { StorageConflict, type Storage } from "../storage/storage.ts";
 import { SessionActor, type ActorContext } from "./actor.ts";
 import { busy, unknownSession } from "./errors.ts";
@@ -67,10 +67,16 @@ export class Sessions {
     });
   }
 
-  /** Refuses everyone who waits for the session, and removes it from storage. */
-  async remove(id: string): Promise<void> {
+  /**
+   * Refuses everyone who waits for the session, and removes it from storage.
+   *
+   * @param at only where nothing was done since this offset
+   * @returns whether it was removed
+   */
+  async remove(id: string, at?: Offset): Promise<boolean> {
     while (this.#changing.has(id)) await this.#changing.get(id);
     const actor = this.#actors.get(id);
+    if (at !== undefined && actor?.reached !== at) return false;
     await this.#during(id, async () => {
       actor?.drop(unknownSession(id));
       await actor?.settled();
@@ -79,6 +85,7 @@ export class Sessions {
       this.#context.audit.forget(id);
       return undefined;
     });
+    return true;
   }
 
   /**

@@ -138,6 +138,11 @@ export function mayCommand(identity: Identity, session: string, command: Command
     case "call.decide":
       if (principal.startsWith("agent:")) throw forbidden("An agent does not decide on calls.");
       return;
+    case "session.update":
+    case "session.close":
+      if (attempt || principal.startsWith("agent:"))
+        throw forbidden(`${command.type} is for people and applications.`);
+      return;
     default:
       if (attempt) throw forbidden(`An attempt's token is not for ${command.type}.`);
   }
