@@ -95,6 +95,7 @@ const COMMANDS: Record<string, Shape> = {
   },
   "run.cancel": { good: { runId: "r" }, fields: { runId: "id", reason: "?text" } },
   "tools.advertise": { good: { tools: [] }, fields: { tools: "tools" } },
+  "content.erase": { good: { callId: "c" }, fields: { callId: "id", reason: "?text" } },
   "session.update": { good: {}, fields: { metadata: "?object", ttlMs: "?ttl" } },
   "policy.set": { good: { policy: {} }, fields: { policy: "object" } },
   "call.decide": {

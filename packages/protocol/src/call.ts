@@ -1,3 +1,4 @@
+import type { ErasedMark } from "./entry.ts";
 import type { InvalidArguments } from "./events.ts";
 import type { Json, Metadata } from "./json.ts";
 import type { Offset } from "./offset.ts";
@@ -101,6 +102,8 @@ export interface Call {
   readonly settledBy?: string;
   /** Its round was taken back: the call stays on the record and leaves the history. */
   readonly withdrawn?: boolean;
+  /** What it said is erased; who asked for it, and when. */
+  readonly erased?: ErasedMark;
   readonly metadata?: Metadata;
   /** In log order; each with its actor and time. */
   readonly history: readonly CallMoment[];

@@ -1,4 +1,5 @@
 import type { Answer } from "./call.ts";
+import type { ErasedTarget } from "./erase.ts";
 import type { ContentEvent, InvalidArguments, MessageContent, RunFailure } from "./events.ts";
 import type { Rejection } from "./errors.ts";
 import type { Json, Metadata } from "./json.ts";
@@ -20,6 +21,7 @@ export type ClientCommand =
   | SessionUpdate
   /** Ends what the session has under way, and takes nothing more: for good. */
   | { readonly type: "session.close"; readonly reason?: string }
+  | ContentErase
   | CallDecide
   /** Takes an `always` back: the tool asks again. */
   | { readonly type: "approval.revoke"; readonly tool: string }
@@ -52,6 +54,12 @@ export interface MessageSend {
   readonly whilePending?: Policy["whilePending"];
   readonly metadata?: Metadata;
 }
+
+/** Erases what one call or one message says, from state, log and audit. */
+export type ContentErase = ErasedTarget & {
+  readonly type: "content.erase";
+  readonly reason?: string;
+};
 
 /** Changes what a session is told apart by. What is not named stays. */
 export interface SessionUpdate {
@@ -203,6 +211,7 @@ export const COMMAND_TYPES = [
   "policy.set",
   "session.update",
   "session.close",
+  "content.erase",
   "call.decide",
   "approval.revoke",
   "call.cancel",

@@ -16,6 +16,17 @@ export interface Entry extends Scope {
   readonly at: number;
   readonly actor: string;
   readonly event: Event;
+  /** What the event said is erased (SPEC 6.16). */
+  readonly erased?: ErasedMark & {
+    /** Of what a chain over acts holds: SHA-256, hex, of what was there. */
+    readonly digest?: string;
+  };
+}
+
+/** Who had something erased, and when, Unix milliseconds. */
+export interface ErasedMark {
+  readonly by: string;
+  readonly at: number;
 }
 
 /**

@@ -196,6 +196,8 @@ export type SessionEvent =
   /** What is not named stays; null takes away. */
   | { type: "session.updated"; metadata?: Metadata; ttlMs?: number | null }
   | { type: "session.closed"; reason?: string }
+  /** Of one call, or of one message; which, one of the two says. */
+  | { type: "content.erased"; callId?: string; messageId?: string; reason?: string }
   | { type: "policy.set"; policy: Policy }
   | { type: "tools.advertised"; tools: ToolDeclaration[] }
   | { type: "approval.granted"; tool: string; callId: string }

@@ -24,6 +24,7 @@ export type {
   ClientCommand,
   Command,
   CommandBody,
+  ContentErase,
   Fence,
   MessageSend,
   RunAppend,
@@ -45,7 +46,9 @@ export { startRun } from "./decide/start.ts";
 export type { Start } from "./decide/start.ts";
 export { decideTimer } from "./decide/timer.ts";
 export type { Timer } from "./decide/timer.ts";
-export type { Entry, Frame, Scope } from "./entry.ts";
+export type { Entry, ErasedMark, Frame, Scope } from "./entry.ts";
+export { eraseEntry } from "./erase.ts";
+export type { ErasedTarget } from "./erase.ts";
 export { ERROR_CODES, HoldfastError, reject } from "./errors.ts";
 export type { ErrorCode, Rejection } from "./errors.ts";
 export type {

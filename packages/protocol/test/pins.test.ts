@@ -9,7 +9,7 @@ it("pins the names that @holdfast/protocol exports", () => {
     [
       "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE",
       "appendDelta argumentsForModel bytesBeyond callsOf canonical createDraft createPartialJson createSession",
-      "createViewCache decide decideTimer emptyState fromRows isCall parseOffset partsOf",
+      "createViewCache decide decideTimer emptyState eraseEntry fromRows isCall parseOffset partsOf",
       "pathTo producerKey reduce reduceAll reject resultOf schemaText startRun toOffset toRows toSessionId",
       "viewOf waitingFor waitingOf wasRead",
     ].join(" "),
@@ -72,7 +72,7 @@ it("9 pins every error code with its status, and whether the same command may su
 it("6 pins the types of commands", () => {
   expect(COMMAND_TYPES.join(" ")).toBe(
     [
-      "message.send run.cancel tools.advertise policy.set session.update session.close call.decide",
+      "message.send run.cancel tools.advertise policy.set session.update session.close content.erase call.decide",
       "approval.revoke call.cancel",
       "call.claim call.renew call.release call.progress call.answer run.append run.heartbeat",
       "run.finish run.fail run.release step.start step.end",
@@ -108,6 +108,7 @@ const EVENTS: Readonly<Record<Event["type"], "content" | "session">> = {
   "session.created": "session",
   "session.updated": "session",
   "session.closed": "session",
+  "content.erased": "session",
   "policy.set": "session",
   "tools.advertised": "session",
   "approval.granted": "session",
@@ -162,6 +163,6 @@ const ITEMS: Readonly<Record<Exclude<AgentItem["type"], Event["type"]>, true>> =
 it("2 pins the types of events: reduction tells content from session events by their case", () => {
   for (const [type, family] of Object.entries(EVENTS))
     expect(/^[A-Z_]+$/.test(type)).toBe(family === "content");
-  expect(Object.keys(EVENTS)).toHaveLength(63);
+  expect(Object.keys(EVENTS)).toHaveLength(64);
   expect(Object.keys(ITEMS)).toHaveLength(10);
 });

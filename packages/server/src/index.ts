@@ -14,6 +14,7 @@ export type {
   Due,
   DueChange,
   DueQuery,
+  Erasure,
   FindQuery,
   FoundRow,
   FoundRows,

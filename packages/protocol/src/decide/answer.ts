@@ -131,13 +131,13 @@ function refuseResult(
 
 /** A newer attempt of the step that answered may answer anew, until somebody read what stands. */
 function isReplaceable(draft: Draft, call: Call, { step, actor }: Env): boolean {
-  const { answer, runId, reason, withdrawn } = call;
+  const { answer, runId, reason, withdrawn, erased } = call;
   const run = draft.state.runs.get(runId);
   // Steps are a run's own: another run's may have the same name.
   if (!run || !step || actor.attempt?.runId !== runId) return false;
   if (answer?.stepId !== step.stepId) return false;
   // What ran without its approval stays on the record as that.
-  if (withdrawn || reason === "executed_without_approval") return false;
+  if (withdrawn || erased || reason === "executed_without_approval") return false;
   return (answer.stepAttempt ?? 0) < step.stepAttempt && !isConsumed(run, answer);
 }
 
@@ -191,7 +191,7 @@ function alreadySettled(call: Call): Ruling {
   if (!call.answer) return refuseMove("call_settled", call);
   const { by, at, answer } = call.answer;
   // Of one that was cut, what stands is no answer, and may be in the way a thousand times.
-  const isTold = call.reason !== "result_too_large" && isShort(answer);
+  const isTold = call.reason !== "result_too_large" && !call.erased && isShort(answer);
   return refuse("already_answered", `Call ${call.id} was answered by ${by}: show that answer.`, {
     by,
     at,

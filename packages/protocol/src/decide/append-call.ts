@@ -229,6 +229,7 @@ export function annotateCall(
 ): Ruling {
   const call = findOwn(draft, env, item.callId);
   if (!call) return unknownCall(item.callId, draft.state);
+  if (call.erased) return refuseMove("call_settled", call);
   record(draft, env, { type: "call.annotated", callId: call.id, metadata: item.metadata }, scope);
   return APPLIED;
 }

@@ -78,6 +78,7 @@ function appendItem(
       const reopens =
         known?.kind === kindOf(item) &&
         known.status === "closed" &&
+        !known.erased &&
         known.runId === run.id &&
         known.round === round &&
         known.stepId === attempt.stepId &&
@@ -116,6 +117,7 @@ function appendItem(
         item.subtype === "tool-call"
           ? toSessionId(draft.state, run.id, item.entityId)
           : item.entityId;
+      if (isErased(draft, item.subtype, entityId)) return alreadyErased(entityId);
       record(draft, env, { ...item, entityId }, scope);
       return APPLIED;
     }
@@ -138,6 +140,17 @@ function appendItem(
       record(draft, env, item, scope);
       return APPLIED;
   }
+}
+
+/** Whether what a value belongs to was erased: nothing is added to it any more. */
+function isErased({ state }: Draft, subtype: "tool-call" | "message", id: string): boolean {
+  if (subtype === "tool-call") return state.calls.get(id)?.erased !== undefined;
+  const item = state.items.get(id);
+  return (item?.kind === "text" || item?.kind === "reasoning") && item.erased !== undefined;
+}
+
+function alreadyErased(id: string): Ruling {
+  return refuse("sequence_violation", `What ${id} said was erased: nothing is added to it.`);
 }
 
 /** Ids that the reduction gives to rounds, kept events and messages that steer. */

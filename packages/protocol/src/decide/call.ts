@@ -293,7 +293,8 @@ export function replayOf(state: SessionState, call: Call): Call | undefined {
   if (call.providerId === undefined) return undefined;
   const args = canonicalArguments(call.arguments);
   for (const other of callsOf(state, call.runId)) {
-    if (other.id === call.id || other.status !== "settled" || other.withdrawn) continue;
+    if (other.id === call.id || other.status !== "settled" || other.withdrawn || other.erased)
+      continue;
     if ((other.providerId ?? other.id) !== call.providerId || other.name !== call.name) continue;
     if (canonicalArguments(other.arguments) === args) return other;
   }

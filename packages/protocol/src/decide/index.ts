@@ -6,6 +6,7 @@ import { claimCall, progressCall, releaseCall, renewCall } from "./claim.ts";
 import { decideCall, revokeApproval } from "./decision.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
+import { eraseContent } from "./erase.ts";
 import { closeSession, refuseClosed, updateSession } from "./life.ts";
 import { refuseLarge } from "./limits.ts";
 import { sendMessage } from "./message.ts";
@@ -70,6 +71,8 @@ function rule(draft: Draft, command: Command, env: Env): Ruling {
       return setPolicy(draft, command.policy, env);
     case "session.update":
       return updateSession(draft, command, env);
+    case "content.erase":
+      return eraseContent(draft, command, env);
     case "session.close":
       return closeSession(draft, command, env);
     default:

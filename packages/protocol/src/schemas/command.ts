@@ -86,6 +86,17 @@ const byType = {
     metadata: f.metadata.optional(),
     ttlMs: f.ttlMs.nullable().optional(),
   }),
+  "content.erase": z
+    .object({
+      type: z.literal("content.erase"),
+      id: f.id,
+      callId: f.id.optional(),
+      messageId: f.id.optional(),
+      reason: f.text.optional(),
+    })
+    .refine(({ callId, messageId }) => (callId === undefined) !== (messageId === undefined), {
+      error: "must name either a callId or a messageId",
+    }),
   "session.close": z.object({
     type: z.literal("session.close"),
     id: f.id,

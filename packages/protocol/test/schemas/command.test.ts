@@ -38,6 +38,7 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
   },
   "session.update": { metadata: { stage: "new", old: null }, ttlMs: 5_000 },
   "session.close": { reason: "done" },
+  "content.erase": { callId: "c1", reason: "asked for" },
   "policy.set": {
     policy: {
       whileActive: "steer",

@@ -23,6 +23,7 @@ import {
 import type { Audit } from "./audit.ts";
 import { DueIndex } from "./due-index.ts";
 import type { Terms } from "./due.ts";
+import { ERASURE_RETRY_MS, erasureId } from "./erasure.ts";
 import { frame, type FrameText, type Role } from "./frame.ts";
 import type { Leases } from "./leases.ts";
 import { hashCommand, keepsReceipt, type Receipt } from "./receipts.ts";
@@ -238,6 +239,9 @@ export class SessionActor {
       if (verdict.status === "rejected") return verdict;
       const { runId, attempt, until } = command;
       return { ...verdict, heldUntil: this.#due.holdAttempt(runId, attempt, until, env.now) };
+    }
+    if (command.type === "content.erase" && verdict.status === "applied" && !verdict.repeated) {
+      this.#due.add("erasure", erasureId(command), env.now + ERASURE_RETRY_MS);
     }
     const byHolder =
       command.type === "call.renew" ||

@@ -14,10 +14,11 @@ export function kindOf({ late }: Refusal): AuditKind {
 /** A refusal as storage keeps it. Costs as much as what was sent is long. */
 export function recordOf(refusal: Refusal): AuditAddition {
   const { at, actor, command, code, offset, item, callId, runId, winner, late } = refusal;
+  const isKept = late && !refusal.isErased;
   const { id, ...body } = command;
   // Not canonical, which takes ten times as long: a refused append of 1 MiB would hold up everybody.
   const text = JSON.stringify(late?.answer ?? item?.body ?? body);
-  const content = late ? text.slice(0, MAX_CONTENT).toWellFormed() : null;
+  const content = isKept ? text.slice(0, MAX_CONTENT).toWellFormed() : null;
   const record: Unnumbered<AuditRefusal> = {
     type: late ? "late_answer" : "refused",
     at,
@@ -33,7 +34,7 @@ export function recordOf(refusal: Refusal): AuditAddition {
     payload: {
       digest: hash("sha256", text, "hex"),
       bytes: Buffer.byteLength(text),
-      ...(late && text.length > MAX_CONTENT && { truncated: true as const }),
+      ...(isKept && text.length > MAX_CONTENT && { truncated: true as const }),
     },
   };
   const group = ((late && callId) ?? actor.principal).toWellFormed();

@@ -38,6 +38,11 @@ export class DueIndex {
     return this.#rows.get(keyOf(kind, id));
   }
 
+  /** Writes a row that no state asks for, in the next commit; it stays until it is removed. */
+  add(kind: DueKind, id: string, at: number): void {
+    this.#changes.push({ kind, id, at, group: "" });
+  }
+
   /** Writes a row again with another time, in the next commit; nothing where it is gone. */
   rearm(kind: DueKind, id: string, at: number): void {
     const row = this.get(kind, id);

@@ -6,6 +6,7 @@ import type { Call, Run, SessionRow } from "@holdfast/protocol";
  * - `claim`: an explicitly claimed call. `approval`: a gated call that will not wait for ever. `deadline`: likewise
  *   an open or claimed one. `escalation`: one that waits for a person, and is told of once.
  * - `expiry`: a session that does not live for ever.
+ * - `erasure`: content that is to be taken out of the log, in case whoever was at it is gone.
  */
 export type DueKind =
   | "work"
@@ -14,7 +15,8 @@ export type DueKind =
   | "approval"
   | "deadline"
   | "escalation"
-  | "expiry";
+  | "expiry"
+  | "erasure";
 
 /** Kinds that time itself acts on; `work` waits for a worker. */
 export const TIMER_KINDS = [
@@ -24,6 +26,7 @@ export const TIMER_KINDS = [
   "deadline",
   "escalation",
   "expiry",
+  "erasure",
 ] as const;
 
 /** How long holders may be silent, in milliseconds. */

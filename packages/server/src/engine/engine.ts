@@ -24,6 +24,7 @@ import { Audit } from "./audit.ts";
 import { cursorIn } from "./cursor.ts";
 import type { Terms } from "./due.ts";
 import { busy, unknownSession } from "./errors.ts";
+import { eraseLog, erasureId, traceOf } from "./erasure.ts";
 import { expire } from "./expiry.ts";
 import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
@@ -134,6 +135,7 @@ export class Engine implements AsyncDisposable {
       log,
       fire: async (due) => {
         if (due.kind === "expiry") return expire(this.#sessions, storage, due, SERVER);
+        if (due.kind === "erasure") return this.#finishErasure(due.session, due.id);
         const fired = await this.#act(due.session, SERVER, (draft, env, on) => {
           fireDue(draft, env, on.due, due);
           return true;
@@ -219,7 +221,9 @@ export class Engine implements AsyncDisposable {
   submit(session: string, commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
     const refused = this.#refuseRate(session, commands.length, actor);
     if (refused) return Promise.reject(refused);
-    return this.#sessions.with(session, (on) => on.submit(commands, actor));
+    const decided = this.#sessions.with(session, (on) => on.submit(commands, actor));
+    const isErasing = commands.some(({ type }) => type === "content.erase");
+    return isErasing ? this.#erased(session, commands, decided) : decided;
   }
 
   /** Takes note of a command that its sender may not give, so that it never came to be decided. */
@@ -324,6 +328,31 @@ export class Engine implements AsyncDisposable {
     const { commands, attemptCommands } = this.#rates;
     if (!attempt) return commands.refuse(principal, count);
     return attemptCommands.refuse(`${session}\n${attempt.runId}\n${attempt.attempt}`, count);
+  }
+
+  /** The verdicts, once the log says no more of what was erased than the state does. */
+  async #erased(
+    session: string,
+    commands: readonly Command[],
+    decided: Promise<Verdict[]>,
+  ): Promise<Verdict[]> {
+    const verdicts = await decided;
+    for (const [index, command] of commands.entries()) {
+      if (command.type !== "content.erase" || verdicts[index]?.error) continue;
+      await this.#finishErasure(session, erasureId(command));
+    }
+    return verdicts;
+  }
+
+  async #finishErasure(session: string, id: string): Promise<void> {
+    const trace = await this.#act(session, SERVER, ({ state }, { now }) =>
+      traceOf(state, id, { by: SERVER.principal, at: now }),
+    );
+    if (!trace) throw unknownSession(session);
+    // A late answer may still wait to be written, with what it says.
+    await this.#audit.flush();
+    await eraseLog(this.#options.storage, session, trace);
+    await this.#act(session, SERVER, (_draft, _env, on) => on.due.remove("erasure", id, ""));
   }
 
   async #act<T>(

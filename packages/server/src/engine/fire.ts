@@ -43,6 +43,7 @@ function timerOf(kind: DueKind, id: string, { holder }: Wanted): Timer | undefin
       return { type: kind, callId: id };
     case "work":
     case "expiry":
+    case "erasure":
       return undefined;
   }
 }

@@ -140,6 +140,7 @@ export function mayCommand(identity: Identity, session: string, command: Command
       return;
     case "session.update":
     case "session.close":
+    case "content.erase":
       if (attempt || principal.startsWith("agent:"))
         throw forbidden(`${command.type} is for people and applications.`);
       return;
