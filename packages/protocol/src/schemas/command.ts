@@ -95,7 +95,8 @@ const byType = {
       reason: f.text.optional(),
     })
     .refine(({ callId, messageId }) => (callId === undefined) !== (messageId === undefined), {
-      error: "must name either a callId or a messageId",
+      error: "must be there, or else a messageId",
+      path: ["callId"],
     }),
   "session.close": z.object({
     type: z.literal("session.close"),

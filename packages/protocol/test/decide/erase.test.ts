@@ -168,6 +168,15 @@ it("6.16 lets nothing be said again of what was erased", () => {
   expect(says(desk.call("c1"))).toBe(false);
 });
 
+it("6.16 begins no erased message again, in the round it was said in", () => {
+  const { agent, erase } = scene();
+  const start = { type: "TEXT_MESSAGE_START", messageId: "t2" } as const;
+  const end = { type: "TEXT_MESSAGE_END", messageId: "t2" } as const;
+  applied(agent.append({ type: "round.open" }, start, end, start, end));
+  applied(erase({ messageId: "t2" }));
+  expect(agent.append(start).skipped?.[0]?.error.code).toBe("sequence_violation");
+});
+
 it("6.16 takes an erased call for no other one", () => {
   const { desk, agent, erase } = scene();
   applied(erase({ callId: "c1" }));

@@ -29,7 +29,7 @@ function eraser() {
   let steps = 0;
   return {
     done,
-    onStep(desk: Desk) {
+    onStep: (desk: Desk) => {
       steps += 1;
       if (steps % 7 !== 0) return;
       const targets: ErasedTarget[] = [

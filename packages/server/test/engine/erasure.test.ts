@@ -161,7 +161,7 @@ test("6.16 whoever watches hears of it, and a refusal writes nothing", async () 
   const frames = await engine.subscribe("s", offset, { signal: over.signal });
   const next = frames.next();
   await eraseCall(engine);
-  const { value = [] } = await next;
-  expect(value[0]?.text).toContain('"type":"content.erased","callId":"c1"');
+  const { done, value } = await next;
+  expect(!done && value[0]?.text).toContain('"type":"content.erased","callId":"c1"');
   over.abort();
 });

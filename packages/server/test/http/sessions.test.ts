@@ -73,7 +73,7 @@ test("a session is closed by people and applications alone, and says so wherever
   const send = (body: object, as = server.ana) =>
     server.request("POST", "/v1/sessions/s/commands", { body, token: as });
   for (const by of [token, server.demo])
-    for (const body of [close, update])
+    for (const body of [close, update, { id: "e", type: "content.erase", messageId: "m1" }])
       expect((await send(body, by)).body).toMatchObject({ code: "forbidden" });
   const put = await server.request("PUT", "/v1/sessions/s", { body: { ttlMs: 50_000 } });
   expect(put.body["ttlMs"]).toBeUndefined();
@@ -82,6 +82,10 @@ test("a session is closed by people and applications alone, and says so wherever
   expect((await send(update)).status).toBe(200);
   const more = { id: "m", type: "message.send", messageId: "m2", content: "more" };
   expect((await send(more)).body).toMatchObject({ status: 409, code: "session_closed" });
+  const erase = { id: "erase", type: "content.erase", messageId: "m1", reason: "asked for" };
+  expect((await send(erase)).body).toMatchObject({ status: "applied" });
+  const entries = await server.request("GET", "/v1/sessions/s/entries");
+  expect(JSON.stringify(entries.body)).not.toContain("hello");
   const closed = { by: "user:ana", at: expect.any(Number), reason: "done" };
   const read = await server.request("GET", "/v1/sessions/s");
   expect(read.body).toMatchObject({ metadata: { kept: true }, ttlMs: 50_000, closed });
