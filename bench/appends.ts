@@ -102,10 +102,23 @@ export async function holdfast(
   });
 }
 
-/** A session with an active attempt and an open message for each producer. */
-async function begin(url: string, session: string, producers: number) {
+/** An attempt, and where its session takes commands. */
+export interface Attempt {
+  readonly path: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly token: string;
+}
+
+/** A session with an active attempt and an open message for each producer. Its agent has no other work. */
+export async function begin(
+  url: string,
+  session: string,
+  producers: number,
+  name = session,
+): Promise<Attempt> {
   const user = await tokenOf(url, { name: "bench" });
-  await post(`${url}/v1/sessions/${session}`, user, { agent: session }, "PUT");
+  await post(`${url}/v1/sessions/${session}`, user, { agent: name }, "PUT");
   const path = `/v1/sessions/${session}/commands`;
   await post(url + path, user, {
     id: "send",
@@ -113,10 +126,11 @@ async function begin(url: string, session: string, producers: number) {
     messageId: "question",
     content: "Go.",
   });
-  const agent = await tokenOf(url, { agent: session });
+  const agent = await tokenOf(url, { agent: name });
   const { work } = (await post(`${url}/v1/work/claim`, agent, {
-    agent: session,
+    agent: name,
     worker: "bench",
+    instance: "bench",
     waitMs: 5_000,
   })) as {
     work: { runId: string; attempt: number; token: string };

@@ -19,7 +19,17 @@ const schemaPackages = ({ specifier }: Import): boolean =>
   ["zod", "@ag-ui/core", "@ag-ui/core/schemas"].includes(specifier);
 
 const client = ["sdk/wire", "sdk/client", "sdk/agent", "sdk/react", "sdk/codec", "sdk/durable"];
-const server = ["server/contract", "server/storage", "server/engine", "server/http", "server"];
+const server = [
+  "server/contract",
+  "server/storage",
+  "server/audit",
+  "server/engine",
+  "server/auth",
+  "server/http",
+  "server/webhooks",
+  "server/ws",
+  "server",
+];
 
 /**
  * Who may import whom. `protocol` is below everything, so every layer may use it; `protocol/schemas`
@@ -55,20 +65,44 @@ export const layers: readonly Layer[] = [
     uses: ["protocol", "server/contract"],
   },
   {
+    // The chain and its verification, which need no server.
+    name: "server/audit",
+    at: ["packages/server/src/audit/"],
+    uses: ["protocol", "server/contract"],
+  },
+  {
     name: "server/engine",
     at: ["packages/server/src/engine/"],
+    uses: ["protocol", "server/contract", "server/audit"],
+  },
+  {
+    // Revocations are stored.
+    name: "server/auth",
+    at: ["packages/server/src/auth/"],
     uses: ["protocol", "server/contract"],
   },
   {
     name: "server/http",
     at: ["packages/server/src/http/"],
-    uses: ["protocol", "protocol/schemas", "server/engine"],
+    uses: ["protocol", "protocol/schemas", "server/engine", "server/auth"],
+  },
+  {
+    // Beside the faces: it calls others, and they do not call it.
+    name: "server/webhooks",
+    at: ["packages/server/src/webhooks/"],
+    uses: ["protocol", "server/contract", "server/engine"],
+  },
+  {
+    name: "server/ws",
+    at: ["packages/server/src/ws/"],
+    // Frames are decided as HTTP's bodies are; HTTP knows no socket.
+    uses: ["protocol", "protocol/schemas", "server/engine", "server/auth", "server/http"],
   },
   {
     name: "server/faces",
     at: ["packages/server/src/faces/"],
     // Faces share HTTP's auth and problem responses; HTTP knows no face.
-    uses: ["protocol", "protocol/schemas", "server/engine", "server/http"],
+    uses: ["protocol", "protocol/schemas", "server/engine", "server/auth", "server/http"],
   },
   {
     // server.ts, config.ts, index.ts: they put the parts together.

@@ -1,12 +1,14 @@
-import type { Command, Entry, Json, Rejection, StateRows } from "@holdfast/protocol";
+import type { Command, Entry, Json, Rejection, StateRows, Verdict } from "@holdfast/protocol";
 import { createServer, memoryStorage, type Due, type Storage } from "holdfast";
 import type { Act, Desk } from "../../packages/protocol/test/support/desk.ts";
-import { Tokens } from "../../packages/server/src/http/auth.ts";
+import { Revocations, Tokens } from "../../packages/server/src/auth/index.ts";
 import { ManualClock } from "../../packages/server/test/support/clock.ts";
 import { wire, type Work } from "../support/wire.ts";
 
 const SESSION = "s1";
 const LEASE = 60_000;
+/** When a desk's clock begins. */
+const FIRST = 1_000;
 /** How long a server that has nothing due sleeps, at most. */
 const HOUR = 3_600_000;
 
@@ -20,9 +22,11 @@ export class NoWireForm extends Error {}
 export async function openMirror(desk: Desk) {
   const clock = new ManualClock();
   const secret = crypto.getRandomValues(new Uint8Array(32));
-  const tokens = new Tokens(secret, clock.now);
   const shown = new Set<string>();
   const storage = showing(memoryStorage({ now: clock.now }), shown);
+  const revocations = new Revocations(storage);
+  const { now, schedule } = clock;
+  const tokens = new Tokens({ secret, revocations, now, schedule });
   const server = createServer({
     storage,
     secret,
@@ -31,13 +35,17 @@ export async function openMirror(desk: Desk) {
     schedule: clock.schedule,
   });
   const { url } = await server.listen();
+  /** How far the server's clock is ahead of the desk's, before anything is fired. */
+  const ahead = clock.now() - FIRST;
   const ids = new Map<string, string>();
   const wakes = new Map<string, string>();
 
   const as = async (principal: string, attempt?: { runId: string; attempt: number }) => {
     const named = attempt && { ...attempt, runId: ids.get(attempt.runId) ?? attempt.runId };
-    const identity = { principal, ...(named && { attempt: { session: SESSION, ...named } }) };
-    return wire(url, await tokens.mint(identity));
+    const token = named
+      ? tokens.mintAttempt({ principal, tokenIds: [] }, { session: SESSION, ...named })
+      : tokens.mint(principal);
+    return wire(url, await token);
   };
   const ana = await as("user:ana");
   const { policy } = desk.options;
@@ -77,6 +85,8 @@ export async function openMirror(desk: Desk) {
     if (actor.attempt?.attempt === 0) throw new NoWireForm("Attempts count from 1.");
     const by = await as(actor.principal, actor.attempt);
     const said = await by.command(SESSION, await translate(command));
+    if (gist(said) !== gist(verdict))
+      throw new Error(`The server said ${gist(said)}, and the desk ${gist(verdict)}`);
     if (verdict.runId !== undefined && said.runId !== undefined) ids.set(verdict.runId, said.runId);
     if (verdict.claimId !== undefined && said.claimId !== undefined)
       ids.set(verdict.claimId, said.claimId);
@@ -87,32 +97,33 @@ export async function openMirror(desk: Desk) {
   async function start({ start: { runId, wakeId, worker, ...more }, ruling }: StartAct) {
     const id = ids.get(runId) ?? runId;
     const run = (await mirror.state()).runs.find((it) => it.id === id);
-    const isReady = run?.status === "queued" && run.wakeId !== undefined;
-    if (isReady && ruling.error) throw new NoWireForm("A worker does not name what it wakes up.");
+    const isReady = run?.status === "queued" && run.wakeId !== undefined && !ruling.error;
     if (isReady) shown.add(`work ${id}`);
     const { claims, tools, complete } = more;
     const declared = { claims, ...(tools && { tools }), ...(complete && { complete }) };
     const again = isReady ? {} : { wakeId: wakes.get(`${id} ${wakeId}`) ?? wakeId };
     const claim = { agent: "demo", worker, instance: worker, waitMs: 0, ...declared, ...again };
-    const work = await claimWork(claim);
+    const { work, code } = await claimWork(claim);
     shown.delete(`work ${id}`);
     if (work) wakes.set(`${id} ${wakeId}`, work.wakeId);
     if (work?.runId === id) return undefined;
-    return { code: run?.status === "ended" ? "run_ended" : "run_held" } as const;
+    // A worker names a wake-up and no run, so that it hears of an ended one what it hears of any other.
+    const isEnded = code === "run_held" && run?.status === "ended";
+    return { code: isEnded ? "run_ended" : (code ?? "not_found") };
   }
 
-  async function claimWork(claim: object): Promise<Work | undefined> {
+  async function claimWork(claim: object) {
     const agent = await as("agent:demo");
     let isAnswered = false;
     const asked = agent.call("POST", "/v1/work/claim", claim);
     void asked.finally(() => (isAnswered = true));
     while (!isAnswered) await clock.advance(0); // that no work came is a timer's word
-    const { status, body } = await asked;
-    if (status !== 200 && status !== 204) throw new Error(JSON.stringify(body));
-    return (body as { work: Work } | undefined)?.work;
+    const { body = {} } = await asked;
+    return body as { readonly work?: Work; readonly code?: Rejection["code"] };
   }
 
   async function fire({ timer }: Extract<Act, { type: "timer" }>): Promise<undefined> {
+    if (timer.type === "left") throw new NoWireForm("It takes a cut in the middle of a grant.");
     const { runs, calls } = await mirror.state();
     const id = timer.type === "lease" ? (ids.get(timer.runId) ?? "") : timer.callId;
     const call = calls.find((it) => it.id === id);
@@ -134,7 +145,11 @@ export async function openMirror(desk: Desk) {
   /** The command with the server's ids. What only the state tells is looked up there. */
   async function translate(command: Command): Promise<Command> {
     if ("callId" in command) await learn(command);
-    return replaced(command as unknown as Json, ids) as unknown as Command;
+    const timed =
+      command.type === "run.heartbeat" && command.until !== undefined
+        ? { ...command, until: command.until + ahead }
+        : command;
+    return replaced(timed as unknown as Json, ids) as unknown as Command;
   }
 
   async function learn(command: Command & { readonly callId: string }): Promise<void> {
@@ -145,6 +160,12 @@ export async function openMirror(desk: Desk) {
     if (call?.claim?.implicit && "claimId" in command && /^claim\d+$/.test(command.claimId ?? ""))
       ids.set(command.claimId ?? "", call.claim.id);
   }
+}
+
+/** What a verdict says apart from ids, offsets, times and words. */
+function gist({ status, error, skipped, repeated, stepAttempt, ended }: Verdict): string {
+  const refused = skipped?.map((it) => [it.index, it.error.code]);
+  return JSON.stringify({ status, code: error?.code, refused, repeated, stepAttempt, ended });
 }
 
 type StartAct = Extract<Act, { type: "start" }>;

@@ -47,14 +47,10 @@ test("two workers and one wake-up: one gets the attempt, and gets it again", TIM
   await using house = await openHouse();
   const winners = new Set<number>();
   await inLanes(house, async (lane, rounds) => {
-    const claim = (worker: string, wakeId?: string) =>
-      lane.agent.claimWork({
-        worker,
-        instance: worker,
-        agent: lane.session,
-        waitMs: 0,
-        ...(wakeId !== undefined && { wakeId }),
-      });
+    const ask = (worker: string) => ({ worker, instance: worker, agent: lane.session, waitMs: 0 });
+    const claim = (worker: string) => lane.agent.claimWork(ask(worker));
+    const claimAgain = (worker: string, wakeId: string) =>
+      lane.agent.claimAgain({ ...ask(worker), wakeId });
     for (const round of rounds) {
       const runId = await say(lane);
       const got = await race(
@@ -71,11 +67,11 @@ test("two workers and one wake-up: one gets the attempt, and gets it again", TIM
       // Both name the wake-up: it is the winner's, and no second start of it.
       const again = await race(
         round,
-        () => claim("w1", work.wakeId),
-        () => claim("w2", work.wakeId),
+        () => claimAgain("w1", work.wakeId),
+        () => claimAgain("w2", work.wakeId),
       );
-      expect(again[index]).toMatchObject({ runId, attempt: 1, wakeId: work.wakeId });
-      expect(again[1 - index]).toBeUndefined();
+      expect(again[index]?.work).toMatchObject({ runId, attempt: 1, wakeId: work.wakeId });
+      expect(again[1 - index]?.code).toBe("run_held");
       expect(typesOf(await lane.read(), "attempt.")).toEqual(["attempt.started"]);
       expect(lane.state.runs.get(runId)).toMatchObject({ worker: index === 0 ? "w1" : "w2" });
       applied(await house.bo.command(lane.session, { type: "run.cancel", runId }));

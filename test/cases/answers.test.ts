@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { historyOf, resultIn } from "./history.ts";
 import { openHouse, proposal, suspendOn } from "./support.ts";
 
 test("C16: the first valid answer wins; the second learns which and whose", async () => {
@@ -94,5 +95,9 @@ test.each([0, "", false, null])("C103: %j is an answer", async (value) => {
   expect(verdict.status).toBe("applied");
   const state = await house.state();
   expect(state.calls.get("c1")?.answer?.answer).toEqual({ type: "json", value });
-  expect([...state.runs.values()][0]?.status).toBe("queued");
+  const [run] = state.runs.values();
+  expect(run?.status).toBe("queued");
+  // And it is what the model is told.
+  const told = resultIn(await historyOf(house, run?.id ?? ""), "c1");
+  expect(told).toMatchObject({ output: { value } });
 });

@@ -1,30 +1,58 @@
 import { expect, test } from "vitest";
-import { openHouse, proposal } from "./support.ts";
+import { historyOf, inputsIn, resultIn, resultsOf } from "./history.ts";
+import { answerTo, openHouse, proposal } from "./support.ts";
 
 test("C94: arguments that break off are an error the model sees; the run goes on and the text is kept", async () => {
   await using house = await openHouse();
   await house.send("go");
   const attempt = await house.attempt();
-  await attempt.append({ type: "round.open" }, ...proposal("c1", "location", '{"a":'), {
-    type: "round.close",
-  });
+  await attempt.append(
+    { type: "round.open" },
+    ...proposal("c1", "location", '{"a":'),
+    ...proposal("c2", "weather", '{"a":'),
+    ...proposal("c3", "weather", "{}"),
+    answerTo("c3", "sunny"),
+    { type: "round.close" },
+  );
   expect((await attempt.append({ type: "round.open" })).status).toBe("applied");
-  expect((await house.state()).calls.get("c1")).toMatchObject({
-    status: "settled",
-    outcome: "error",
-    reason: "invalid_arguments",
-    arguments: '{"a":',
-  });
+  const { calls, runs } = await house.state();
+  for (const id of ["c1", "c2"])
+    expect(calls.get(id)).toMatchObject({
+      status: "settled",
+      outcome: "error",
+      reason: "invalid_arguments",
+      arguments: '{"a":',
+    });
+  expect(calls.get("c3")?.outcome).toBe("ok");
+  expect(runs.get(attempt.work.runId)?.status).toBe("active");
+  const history = await historyOf(house, attempt.work.runId);
+  expect(resultsOf(history)).toEqual(["c1", "c2", "c3"]);
+  for (const id of ["c1", "c2"])
+    expect(JSON.stringify(resultIn(history, id))).toMatch(/"type":"error-\w+".*JSON/);
 });
 
 test("C96: no arguments at all are an empty object", async () => {
   await using house = await openHouse();
   await house.send("go");
-  const attempt = await house.attempt();
-  await attempt.append({ type: "round.open" }, ...proposal("c1", "location", ""), {
-    type: "round.close",
-  });
-  expect((await house.state()).calls.get("c1")).toMatchObject({ status: "open", arguments: "" });
+  const none = { type: "object", additionalProperties: false };
+  const tools = [
+    { name: "now", executor: "client", parameters: none },
+    { name: "where", executor: "client", parameters: { ...none, required: ["city"] } },
+  ];
+  const attempt = await house.attempt({ tools });
+  await attempt.append(
+    { type: "round.open" },
+    ...proposal("c1", "now", ""),
+    ...proposal("c2", "now"),
+    ...proposal("c3", "where", ""), // an object, but not the one that is wanted
+    { type: "round.close" },
+  );
+  const { calls } = await house.state();
+  for (const id of ["c1", "c2"])
+    expect(calls.get(id)).toMatchObject({ status: "open", arguments: "" });
+  expect(calls.get("c3")).toMatchObject({ reason: "invalid_arguments", arguments: "" });
+  expect(calls.get("c3")?.message).toContain("city");
+  expect(inputsIn(await historyOf(house, attempt.work.runId))).toEqual([{}, {}, {}]);
 });
 
 test("C97, C98: calls stream side by side, with text between their pieces", async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Event } from "@holdfast/protocol";
 import { memoryStorage } from "holdfast";
 import { ManualClock } from "../../packages/server/test/support/clock.ts";
 import { historyOf, resultsOf } from "./history.ts";
@@ -25,8 +26,9 @@ test("C18: a model that goes on and on ends visibly, at its session's number of 
     const round = [{ type: "round.open" }, ...call, answerTo("weather:1")] as const;
     expect((await attempt.append(...round)).skipped).toBeUndefined();
   }
-  const { skipped } = await attempt.append({ type: "round.open" });
-  expect(skipped).toMatchObject([{ error: { code: "budget_exceeded" } }]);
+  const verdict = await attempt.append({ type: "round.open" });
+  expect(verdict).toMatchObject({ status: "applied", ended: { code: "budget_exceeded" } });
+  expect(verdict.skipped).toBeUndefined();
   expect((await house.state()).runs.get(attempt.work.runId)).toMatchObject({
     status: "ended",
     outcome: "error",
@@ -47,7 +49,8 @@ test("C19: a payload is written as often as its session allows, each under the c
   await write("write:1", '{ "n": 1, "to": "x" }'); // written otherwise, it is the same payload
   const claims = [await attempt.claim("write:0"), await attempt.claim("write:1")];
   expect(claims.map(({ callId }) => callId)).toEqual(["write:0", "write:1"]);
-  await write("write:2", '{"to":"x","n":1}');
+  const last = await write("write:2", '{"to":"x","n":1}');
+  expect(last).toMatchObject({ status: "applied", ended: { code: "budget_exceeded" } });
   expect((await attempt.claim("write:2")).error?.code).toBe("call_settled");
   const { runs, calls } = await house.state();
   expect(runs.get(attempt.work.runId)).toMatchObject({ reason: "budget_exceeded" });
@@ -83,8 +86,22 @@ test("C22, C25: parallel results that come at once are each kept, and continue t
   );
   for (const { status } of await Promise.all(answers)) expect(status).toBe("applied");
   expect(await loggedSince(house, offset, "run.")).toEqual(["run.queued"]);
-  const { calls } = await house.state();
-  for (const id of ids) expect(calls.get(id)?.answer?.answer).toEqual({ type: "json", value: id });
+  const logged = await house.ana.entries(house.session);
+  const answered = logged.flatMap(({ offset: at, event }) => (at > offset ? [event] : []));
+  expect(
+    answered
+      .filter(({ type }) => type !== "run.queued")
+      .map(callAnswered)
+      .toSorted(),
+  ).toEqual(ids);
+  const kept = async () => {
+    const { calls } = await house.state();
+    return ids.map((id) => calls.get(id)?.answer?.answer);
+  };
+  const own = ids.map((id) => ({ type: "json", value: id }));
+  expect(await kept()).toEqual(own);
+  await house.restart(); // what is stored is each call's own, too
+  expect(await kept()).toEqual(own);
   const next = await house.attempt();
   expect(resultsOf(await historyOf(house, next.work.runId))).toEqual(ids);
 });
@@ -130,6 +147,11 @@ test("C24: a batch waits for its question without limit; a tool's own deadline i
   await house.ana.command(house.session, answerTo("c1", "yes"));
   expect((await house.state()).runs.get(attempt.work.runId)?.status).toBe("queued");
 });
+
+/** The call that an event answers, and nothing but answers it. */
+function callAnswered(event: Event): string {
+  return event.type === "call.answered" ? event.callId : event.type;
+}
 
 function budget(house: House, limits: { rounds: number; repeats: number }) {
   return house.ana.command(house.session, { type: "policy.set", policy: { budget: limits } });

@@ -1,16 +1,21 @@
 import { aiSdk } from "@holdfast/sdk/codec/ai-sdk";
+import { memoryStorage } from "holdfast";
 import { expect, test } from "vitest";
+import { ManualClock } from "../../packages/server/test/support/clock.ts";
 import { resultsOf } from "./history.ts";
 import { openHouse, proposal } from "./support.ts";
 
 test("C01: a call whose process died before its result has a result in the next request, recorded as such", async () => {
-  await using house = await openHouse({ leaseMs: 100 });
+  const clock = new ManualClock();
+  const storage = memoryStorage({ now: clock.now });
+  await using house = await openHouse({ storage, schedule: clock.schedule });
   const runId = await house.send("weather?");
   const first = await house.attempt();
   await first.append({ type: "round.open" }, ...proposal("c1", "weather", '{"city":"Oslo"}'), {
     type: "round.close",
   });
-  await house.restart(); // nobody comes back for the attempt
+  await house.restart();
+  await clock.advance(60_000); // nobody comes back for the attempt
   const second = await house.attempt();
   expect(second.work).toMatchObject({ runId, attempt: 2 });
   await second.finish();

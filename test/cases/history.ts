@@ -25,6 +25,11 @@ export function resultIn(history: History, callId: string): unknown {
   );
 }
 
+/** The arguments that a model is told it gave, call by call. */
+export function inputsIn(history: History): unknown[] {
+  return partsOf(history).flatMap((part) => (part.type === "tool-call" ? [part.input] : []));
+}
+
 function idsOf(history: History, kind: string): string[] {
   return partsOf(history).flatMap(({ type, toolCallId }) =>
     type === kind && toolCallId !== undefined ? [toolCallId] : [],
@@ -34,6 +39,7 @@ function idsOf(history: History, kind: string): string[] {
 interface Part {
   readonly type: string;
   readonly toolCallId?: string;
+  readonly input?: unknown;
 }
 
 function partsOf(history: History): Part[] {

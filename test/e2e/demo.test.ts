@@ -53,6 +53,25 @@ describe("the demo, in Chromium", () => {
     expect([...ana.errors, ...ben.errors]).toEqual([]);
   });
 
+  test("a page that is ignored, or that cannot say, holds nothing: another answers", async () => {
+    const lab = shared;
+    const ana = await visit(browser, lab.demo.url, "Ana");
+    const ben = await visit(browser, ana.page.url(), "Ben", {
+      permissions: ["geolocation"],
+      geolocation: { latitude: 60.39, longitude: 5.32 },
+    });
+    await ana.ask("Where am I?");
+    await ana.button("Share location").waitFor();
+    await ben.button("Share location").waitFor();
+    await ben.card("location").getByText("waiting for a device").waitFor();
+    await ana.button("Share location").click();
+    await ana.page.getByText("This browser was not allowed to say where it is.").waitFor();
+    await ben.page.getByText("A device took it and gave no answer.").waitFor();
+    await ben.button("Share location").click();
+    for (const { page } of [ana, ben]) await page.getByText("You are at 60.39, 5.32").waitFor();
+    expect([...ana.errors, ...ben.errors]).toEqual([]);
+  });
+
   test("a browser that may not say where it is lets the person say it, as text", async () => {
     const lab = shared;
     const ana = await visit(browser, lab.demo.url, "Ana");

@@ -1,6 +1,6 @@
 import type { Verdict } from "@holdfast/protocol";
 import { expect, test } from "vitest";
-import { openHouse, proposal, TOOLS, type House } from "../cases/support.ts";
+import { answerTo, openHouse, proposal, TOOLS, type House } from "../cases/support.ts";
 
 /** Sends a batch and weighs the answer. */
 async function weigh(house: House, commands: readonly object[]) {
@@ -84,4 +84,33 @@ test("closing a round costs what is in it, not what is in the run", async () => 
   expect(performance.now() - started).toBeLessThan(8_000); // looking through the run each time: minutes
   const [run] = (await house.state()).runs.values();
   expect(run).toMatchObject({ round: 20_000, openRounds: [20_000] });
+});
+
+test("a provider's id that is used again and again costs little more than new ones", async () => {
+  await using house = await openHouse();
+  await unbound(house);
+  await house.send("go");
+  const attempt = await house.attempt({ tools: TOOLS });
+  await attempt.append({ type: "round.open" });
+  const USES = 2_000;
+  const more = JSON.stringify(Array.from({ length: 60 }, (_, n) => n));
+  const time = async (name: (n: number) => string) => {
+    const started = performance.now();
+    for (let n = 0; n < USES; n += 500) {
+      const uses = Array.from({ length: 500 }, (_, k) => {
+        const args = `{"n":${n + k},"more":${more}}`;
+        return [...proposal(name(n + k), "weather", args), answerTo(name(n + k))];
+      });
+      expect((await attempt.append(...uses.flat())).skipped).toBeUndefined();
+    }
+    return performance.now() - started;
+  };
+  const apart = await time((n) => `own:${n}`);
+  const together = await time(() => "weather:1");
+  expect(together).toBeLessThan(apart * 6 + 1_000); // comparing all with all: thirty times as long
+  const calls = (await house.state()).calls.size;
+  // What is said once more, of the newest, is dropped, and leaves nothing to look through.
+  const again = proposal("weather:1", "weather", `{"more":${more},"n":${USES - 1}}`);
+  await attempt.append(...Array.from({ length: 100 }, () => again).flat());
+  expect((await house.state()).calls.size).toBe(calls);
 });

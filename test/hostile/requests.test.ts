@@ -98,8 +98,8 @@ const REFUSED: Record<string, [status: number, code: string, asked: Asked]> = {
     { method: "PROPFIND", path: "/v1/sessions/s1" },
   ],
   "OPTIONS of another origin": [
-    404,
-    "not_found",
+    403,
+    "forbidden",
     {
       method: "OPTIONS",
       path: COMMANDS,

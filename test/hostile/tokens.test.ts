@@ -1,5 +1,5 @@
 import { createServer, memoryStorage } from "holdfast";
-import { SignJWT, UnsecuredJWT, type JWTPayload } from "jose";
+import { CompactSign, SignJWT, UnsecuredJWT } from "jose";
 import { expect, test } from "vitest";
 import { openHouse, proposal } from "../cases/support.ts";
 import { devToken } from "../support/wire.ts";
@@ -8,17 +8,24 @@ import { changesNothing, connect } from "./support.ts";
 const secret = crypto.getRandomValues(new Uint8Array(32));
 const now = Math.floor(Date.now() / 1000);
 
-function sign(claims: JWTPayload, key = secret, alg = "HS256"): Promise<string> {
+function sign(claims: Record<string, unknown>, key = secret, alg = "HS256"): Promise<string> {
   return new SignJWT(claims).setProtectedHeader({ alg }).sign(key);
+}
+
+/** Signs what `JSON.stringify` would not write. */
+async function signText(payload: string): Promise<string> {
+  const signer = new CompactSign(Buffer.from(payload));
+  return signer.setProtectedHeader({ alg: "HS256" }).sign(secret);
 }
 
 test("a token that is not good is good for nothing", async () => {
   await using house = await openHouse({ secret });
-  const good = { sub: "user:eve", exp: now + 60 };
+  const grants = [{ sessions: "*", verbs: ["admin"] }];
+  const good = { sub: "user:eve", iat: now, exp: now + 60, grants };
   const text = await sign(good);
   const [header = "", payload = "", signature = ""] = text.split(".");
-  const forged = Buffer.from('{"sub":"user:root","exp":9999999999}').toString("base64url");
-  const half = { ...good, session: "s1", runId: "run_x" };
+  const forged = Buffer.from(JSON.stringify({ ...good, sub: "user:root" })).toString("base64url");
+  const half = { session: "s1", runId: "run_x" };
   const bad: Record<string, string> = {
     none: "",
     "a word": "garbage",
@@ -30,13 +37,40 @@ test("a token that is not good is good for nothing", async () => {
     "of another secret": await sign(good, crypto.getRandomValues(new Uint8Array(32))),
     "of another algorithm": await sign(good, crypto.getRandomValues(new Uint8Array(64)), "HS512"),
     expired: await sign({ ...good, exp: now - 1 }),
-    "that never expires": await sign({ sub: "user:eve" }),
-    "of nobody": await sign({ exp: now + 60 }),
+    "that never expires": await sign({ ...good, exp: undefined }),
+    "of no time": await sign({ ...good, iat: undefined }),
+    "of the future": await sign({ ...good, iat: now + 30, exp: now + 60 }),
+    "that does not hold yet": await sign({ ...good, nbf: now + 30 }),
+    "that lasts for years": await sign({ ...good, exp: now + 400 * 86_400 }),
+    "that lasts for ever": await signText(
+      `{"sub":"user:eve","iat":${now},"exp":1e999,"grants":[]}`,
+    ),
+    "that is too long": await sign({ ...good, padding: "x".repeat(9_000) }),
+    "of nobody": await sign({ ...good, sub: undefined }),
+    "of a name with a line break": await sign({ ...good, sub: "user:a\nb" }),
+    "of a kind that is none": await sign({ ...good, sub: "root:eve" }),
+    "with grants that are none": await sign({ ...good, grants: { sessions: "*" } }),
+    "with a verb that is none": await sign({
+      ...good,
+      grants: [{ sessions: "*", verbs: ["fly"] }],
+    }),
+    "with a verb of no tool": await sign({
+      ...good,
+      grants: [{ sessions: "*", verbs: ["answer:"] }],
+    }),
+    "with a pattern that is empty": await sign({
+      ...good,
+      grants: [{ sessions: "", verbs: ["admin"] }],
+    }),
     "of nobody in particular": await sign({ ...good, sub: "user:" }),
     "of the server itself": await sign({ ...good, sub: "server" }),
-    "of half an attempt": await sign(half),
-    "of an attempt by a word": await sign({ ...half, attempt: "1" }),
-    "of an attempt of no session": await sign({ ...half, session: 1, attempt: 1 }),
+    "of half an attempt": await sign({ ...good, attempt: half }),
+    "of an attempt by a word": await sign({ ...good, attempt: { ...half, attempt: "1" } }),
+    "of an attempt of no session": await sign({
+      ...good,
+      attempt: { ...half, session: 1, attempt: 1 },
+    }),
+    "of an attempt that is nothing": await sign({ ...good, attempt: null }),
   };
   using connection = connect(house.url, text);
   expect(await connection.ask({ path: "/v1/sessions/s1" })).toMatchObject({ status: 200 });
@@ -83,6 +117,7 @@ test("a token does what it is for, in its own session, and nothing else", async 
   const fence = { runId, attempt: 1, producer: "p", seq: 1 } as const;
   const answer = { outcome: "ok", answer: { type: "json", value: 1 } } as const;
   const decide = { type: "call.decide", callId: "gated", approvalId, approved: true } as const;
+  const message = { type: "message.send", content: "x" } as const;
   const cases = [
     ["a person appends", ana, { type: "run.append", ...fence, items: [] }, "forbidden"],
     ["a person heartbeats", ana, { type: "run.heartbeat", runId, attempt: 1 }, "forbidden"],
@@ -107,15 +142,11 @@ test("a token does what it is for, in its own session, and nothing else", async 
     ],
     ["an agent decides", agent, decide, "forbidden"],
     ["an attempt decides", attempt, decide, "forbidden"],
-    [
-      "an attempt sends a message",
-      attempt,
-      { type: "message.send", messageId: "x", content: "x" },
-      "forbidden",
-    ],
+    ["an attempt sends a message", attempt, { ...message, messageId: "x" }, "forbidden"],
     ["an attempt cancels its run", attempt, { type: "run.cancel", runId }, "forbidden"],
     ["an attempt cancels a call", attempt, { type: "call.cancel", callId: "ours" }, "forbidden"],
     ["an attempt sets the policy", attempt, { type: "policy.set", policy: {} }, "forbidden"],
+    ["an agent sets the policy", agent, { type: "policy.set", policy: {} }, "forbidden"],
     ["an attempt advertises", attempt, { type: "tools.advertise", tools: [] }, "forbidden"],
     [
       "an attempt answers for a client",
@@ -142,6 +173,15 @@ test("a token does what it is for, in its own session, and nothing else", async 
       { type: "call.claim", callId: "ours" },
       "not_executor",
     ],
+    [
+      "an agent answers for a client",
+      agent,
+      { type: "call.answer", callId: "theirs", ...answer },
+      "forbidden",
+    ],
+    ["an agent sends a message", agent, { ...message, messageId: "y" }, "forbidden"],
+    ["an agent sets the policy", agent, { type: "policy.set", policy: {} }, "forbidden"],
+    ["an agent cancels its run", agent, { type: "run.cancel", runId }, "forbidden"],
   ] as const;
   await changesNothing(house, async () => {
     for (const [label, who, command, code] of cases) {

@@ -57,9 +57,12 @@ test.each(["before", "after"] as const)(
     held.release();
     expect(await next).toMatchObject({ runId, attempt: 2 });
     const entries = await house.ana.entries(house.session);
-    expect(entries.filter(({ event }) => event.type === "attempt.lost")).toMatchObject([
+    expect(entries.filter(({ event }) => event.type === "attempt.released")).toMatchObject([
       { attempt: 1, event: { reason: "worker_left" } },
     ]);
+    // Nobody ever had it, so that it wears out nothing.
+    const { runs } = (await house.ana.state(house.session)).state;
+    expect(runs[0]).toMatchObject({ losses: 0, attempt: 2 });
   },
 );
 
@@ -87,23 +90,23 @@ test("many workers, some under one name, race for each wake-up: one gets it", as
   }
 });
 
-test("the same wake-up asked for again by its worker is the same attempt, by others nothing", async () => {
+test("the same wake-up asked for again by its worker is the same attempt, for others it is held", async () => {
   await using house = await openHouse();
   await house.send("go");
   const work = await house.agent.claimWork({ worker: "w", instance: "i" });
   const { wakeId, token } = work ?? { wakeId: "", token: "" };
   const again = Array.from({ length: 10 }, () =>
-    house.agent.claimWork({ worker: "w", instance: "i", wakeId, waitMs: 0 }),
+    house.agent.claimAgain({ worker: "w", instance: "i", wakeId }),
   );
   for (const same of await Promise.all(again)) {
-    expect(same).toMatchObject({ runId: work?.runId, attempt: 1 });
+    expect(same.work).toMatchObject({ runId: work?.runId, attempt: 1 });
   }
   const others = [
-    house.agent.claimWork({ worker: "other", wakeId, waitMs: 0 }),
-    house.agent.claimWork({ worker: "w", wakeId: "wake_x", waitMs: 0 }),
-    house.agent.claimWork({ worker: "w\u2028", wakeId, waitMs: 0 }),
+    house.agent.claimAgain({ worker: "other", wakeId }),
+    house.agent.claimAgain({ worker: "w", wakeId: "wake_x" }),
+    house.agent.claimAgain({ worker: "w\u2028", wakeId }),
   ];
-  expect(await Promise.all(others)).toEqual([undefined, undefined, undefined]);
+  for (const { code } of await Promise.all(others)) expect(code).toBe("run_held");
   // And the attempt goes on undisturbed.
   const beat = { type: "run.heartbeat", runId: work?.runId ?? "", attempt: 1 } as const;
   expect(await house.ana.as(token).command(house.session, beat)).toMatchObject({

@@ -18,8 +18,9 @@ export async function startServer(options: {
   readonly data: string;
   readonly port: number;
   readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }): Promise<ServerProcess> {
-  const { data, port, args = [] } = options;
+  const { data, port, args = [], env } = options;
   const command = [
     "--conditions=@holdfast/source",
     MAIN,
@@ -30,7 +31,10 @@ export async function startServer(options: {
     String(port),
     ...args,
   ];
-  const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, command, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => (output += text));

@@ -103,6 +103,15 @@ export function wire(url: string, token: string) {
       if (status !== 200) throw new Error(`No work but ${status}: ${JSON.stringify(body)}`);
       return (body as { work: Work }).work;
     },
+    /** Asks again for the attempt of a wake-up: it, or the code of the refusal. */
+    async claimAgain(options: { worker: string; wakeId: string; [key: string]: unknown }) {
+      const { body } = await call("POST", "/v1/work/claim", {
+        agent: "demo",
+        waitMs: 0,
+        ...options,
+      });
+      return body as { readonly work?: Work; readonly code?: string };
+    },
     /** Reads the state again after every frame until it is as wanted. */
     async until(session: string, wanted: (state: StateRows) => boolean): Promise<StateRows> {
       const { frames, stop } = await self.stream(session);

@@ -6,8 +6,11 @@ export type Whereabouts =
 
 const PATIENCE_MS = 8_000;
 
-/** Asks the browser where it is. Never rejects: a browser that may not or cannot say is a normal answer. */
-export function whereAmI(): Promise<Whereabouts> {
+/**
+ * Asks the browser where it is, who asks the person. Never rejects: a browser that may not or cannot say is a normal
+ * answer, and so is one that was not asked to the end.
+ */
+export function whereAmI(signal: AbortSignal): Promise<Whereabouts> {
   return new Promise((resolve) => {
     if (!("geolocation" in navigator))
       return resolve({ type: "unknown", why: "This browser cannot say where it is." });
@@ -16,6 +19,10 @@ export function whereAmI(): Promise<Whereabouts> {
       () => resolve({ type: "unknown", why: "This browser did not say where it is." }),
       PATIENCE_MS + 1_000,
     );
+    signal.addEventListener("abort", () => {
+      clearTimeout(late);
+      resolve({ type: "unknown", why: "It is not asked for any more." });
+    });
     navigator.geolocation.getCurrentPosition(
       ({ coords }) => {
         clearTimeout(late);

@@ -28,17 +28,21 @@ export interface AuditRefusal extends AuditAct {
   readonly outcome?: "ok" | "error";
   readonly payload: {
     /**
-     * SHA-256, hex, of the JSON text of the late answer, or of the append's item, or of the command without its id: no
-     * space, members in the order the server has them. Stays when `content` goes.
+     * SHA-256, hex, of the JSON text of the append's item, or of the command without its id: no space, members in the
+     * order the server has them. Of a late answer: of `salt`, a line feed and its JSON text. Stays when both are erased.
      */
     readonly digest: string;
     /** Of that text, in UTF-8. */
     readonly bytes: number;
     /** `content` is only the text's beginning. */
     readonly truncated?: true;
+    /** Then: the digest of `salt`, a line feed and `content`. */
+    readonly kept?: string;
   };
   /** Of a late answer: its JSON text, or the beginning of it. */
   readonly content?: string;
+  /** Random, so that a digest tells nothing of content that is erased; goes with `content`. */
+  readonly salt?: string;
 }
 
 /** How many refusals of one actor were not kept, since there were too many at once. */

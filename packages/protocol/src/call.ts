@@ -105,7 +105,7 @@ export interface Call {
   /** What it said is erased; who asked for it, and when. */
   readonly erased?: ErasedMark;
   readonly metadata?: Metadata;
-  /** In log order; each with its actor and time. */
+  /** In log order; each with its actor and time. Of a long one the first 8 and the newest 56. */
   readonly history: readonly CallMoment[];
 }
 

@@ -20,3 +20,19 @@ export function canonicalArguments(text: string): string {
     return text;
   }
 }
+
+/** Whether two calls have the same arguments, however they are written. */
+export function hasSameArguments(a: Arguments, b: Arguments): boolean {
+  return canonicalOf(a) === canonicalOf(b);
+}
+
+type Arguments = { readonly arguments: string };
+
+/** Kept by row, since rows do not change: a call is compared with many others. */
+const known = new WeakMap<Arguments, string>();
+
+function canonicalOf(call: Arguments): string {
+  let args = known.get(call);
+  if (args === undefined) known.set(call, (args = canonicalArguments(call.arguments)));
+  return args;
+}

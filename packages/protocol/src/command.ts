@@ -124,8 +124,8 @@ export interface RunHeartbeat {
   readonly runId: string;
   readonly attempt: number;
   /**
-   * Unix milliseconds up to which the attempt is held though nothing is heard of it, by no process or several; the
-   * server bounds it, and outlives restarts with it. Never shortens what was given.
+   * Unix milliseconds up to which the attempt, with the calls it executes now, is held though nothing is heard of it, by
+   * no process or several; the server bounds it, and outlives restarts with it. Never shortens what was given.
    */
   readonly until?: number;
 }
@@ -190,6 +190,8 @@ export interface Verdict {
   readonly repeated?: boolean;
   /** Items of an append that were refused; the rest of it stands. */
   readonly skipped?: readonly { readonly index: number; readonly error: Rejection }[];
+  /** The batch went past a budget and so ended its run, in this error. Items after that one are skipped, `run_ended`. */
+  readonly ended?: RunFailure;
   /** What the command made: the run of a message, the claim of a call. */
   readonly runId?: string;
   readonly claimId?: string;

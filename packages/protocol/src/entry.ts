@@ -16,11 +16,10 @@ export interface Entry extends Scope {
   readonly at: number;
   readonly actor: string;
   readonly event: Event;
-  /** What the event said is erased (SPEC 6.16). */
-  readonly erased?: ErasedMark & {
-    /** Of what a chain over acts holds: SHA-256, hex, of what was there. */
-    readonly digest?: string;
-  };
+  /** Of an act: random, so that its digest tells nothing once what it says is erased (SPEC 6.14). Goes with that. */
+  readonly salt?: string;
+  /** What the event said is erased (SPEC 6.21): by whom and when, and of an act its digest, as the session's chain has it. */
+  readonly erased?: Partial<ErasedMark> & { readonly digest?: string };
 }
 
 /** Who had something erased, and when, Unix milliseconds. */

@@ -1,4 +1,4 @@
-import { canonical } from "./canonical.ts";
+import { erase, isAct } from "./act.ts";
 import type { Entry, ErasedMark } from "./entry.ts";
 import type { ContentEvent, Event } from "./events.ts";
 import { isObject, type Metadata } from "./json.ts";
@@ -9,33 +9,22 @@ export type ErasedTarget = { readonly callId: string } | { readonly messageId: s
 /**
  * An entry without what it says of the target, or undefined where it says nothing of it or was erased before. Offset,
  * time, actor, scope and type stay, and so do ids and closed choices; reduced, the log gives the same state as before
- * once the erasure itself is reduced (SPEC 6.16). A salt goes with the content it hid.
+ * once the erasure itself is reduced (SPEC 6.21). A salt goes with the content it hid.
  *
  * @param digest SHA-256, hex, of the UTF-8 text
  */
 export function eraseEntry(
-  entry: Entry & { readonly salt?: string },
+  entry: Entry,
   target: ErasedTarget,
   mark: ErasedMark,
   digest: (text: string) => string,
 ): Entry | undefined {
   const event = entry.erased ? undefined : withoutContent(entry.event, target);
   if (!event) return undefined;
-  const { salt = "", ...rest } = entry;
-  const was = DIGESTED.has(event.type) && {
-    digest: digest(`${salt}\n${canonical(entry.event)}`),
-  };
-  return { ...rest, event, erased: { ...mark, ...was } };
+  const { erased, ...rest } = erase(entry, event, digest);
+  // The chain holds the digest of an act, which is salted; of anything else it would tell what a short text was.
+  return { ...rest, erased: { ...mark, ...(isAct(entry.event) && erased) } };
 }
-
-/** Acts: a chain holds their digests. A digest of anything else would only tell what a short text was. */
-const DIGESTED: ReadonlySet<Event["type"]> = new Set<Event["type"]>([
-  "message.added",
-  "call.decided",
-  "call.answered",
-  "call.answer_replaced",
-  "call.settled",
-]);
 
 /** The event with everything empty that it says of the target; undefined where that is nothing. */
 export function withoutContent(event: Event, target: ErasedTarget): Event | undefined {

@@ -87,7 +87,8 @@ export type RunEvent =
     }
   | { type: "attempt.finished" }
   | { type: "attempt.lost"; reason: string }
-  | { type: "attempt.released" }
+  | { type: "attempt.released"; reason?: string }
+  | { type: "attempt.held"; until: number }
   | { type: "round.opened"; round: number }
   | { type: "round.closed"; round: number }
   | { type: "round.superseded"; round: number; reason: string }

@@ -1,3 +1,5 @@
+export { actOf, erase, payloadDigest, payloadText } from "./act.ts";
+export type { Act } from "./act.ts";
 export type { AuditDropped, AuditRecord, AuditRefusal, AuditWinner } from "./audit.ts";
 export type {
   Answer,
@@ -81,6 +83,19 @@ export { reduce, reduceAll } from "./reduce/index.ts";
 export { RUN_TABLE } from "./run-table.ts";
 export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
 export type { MessageNode, Run, RunStatus, Steer, Step } from "./run.ts";
+export { SOCKET_CLOSES } from "./socket.ts";
+export type {
+  ClientFrame,
+  ServerFrame,
+  SocketAck,
+  SocketAppend,
+  SocketAttempt,
+  SocketCommands,
+  SocketReady,
+  SocketRef,
+  SocketRefused,
+  SocketSubscribe,
+} from "./socket.ts";
 export { callsOf, emptyState, fromRows, partsOf, producerKey, toRows } from "./state.ts";
 export type {
   Advertised,
@@ -99,3 +114,4 @@ export { createViewCache, isCall, viewOf } from "./view.ts";
 export type { MessageView, RunView, ViewCache, ViewNode, ViewPart } from "./view.ts";
 export { waitingFor, waitingOf } from "./waiting.ts";
 export type { Waiting } from "./waiting.ts";
+export type { CallNotice, RunWake, WebhookEvent } from "./webhook.ts";

@@ -29,6 +29,8 @@ export interface Run {
   readonly worker?: string;
   /** The wake id its current attempt was started with. */
   readonly startedBy?: string;
+  /** Up to when its attempt is held, with the calls it executes, though nothing is heard of it. Unix milliseconds. */
+  readonly heldUntil?: number;
   /** False for an attempt that never claims: its calls count as claimed from END until it ends. */
   readonly claims: boolean;
   /** What the attempt declared, frozen at its start. */
@@ -39,6 +41,8 @@ export interface Run {
   readonly toolsComplete: boolean;
   /** Attempts lost in a row. */
   readonly losses: number;
+  /** Attempts handed back in a row without a round; absent for none. */
+  readonly releases?: number;
   /** Something happened that the agent has not seen (SPEC 5.3). */
   readonly news: boolean;
   /** The number of its latest round; 0 before the first. */

@@ -20,7 +20,7 @@ export interface SessionRow {
   readonly ttlMs?: number;
   /** It takes no more messages. */
   readonly closed?: { readonly by: string; readonly at: number; readonly reason?: string };
-  /** Tools that clients execute, newest advertisement of a name last. */
+  /** Tools that clients execute, newest advertisement of a name last; the newest 1024. */
   readonly advertised: readonly Advertised[];
   /** Tools that somebody let run without being asked again in this session. */
   readonly grants?: readonly Grant[];
@@ -82,8 +82,11 @@ export interface StateIndex {
   readonly nodes: string[];
   /** Runs that have not ended. */
   readonly live: Set<string>;
-  /** A run's newest call under each id its provider used again, by {@link aliasKey}: what its events under that id mean. */
-  readonly aliases: Map<string, string>;
+  /**
+   * A run's calls under each id its provider used again, by {@link aliasKey}, in log order: the newest is what the run's
+   * events under that id mean.
+   */
+  readonly aliases: Map<string, string[]>;
   /** A run's items and calls, in log order. */
   readonly parts: Map<string, Part[]>;
   /** Messages and runs that changed, for what is derived from the state and kept. */
@@ -176,9 +179,21 @@ export function addPart(state: SessionState, runId: string, part: Part): void {
 }
 
 /** Points a provider's id at its newest call. Only for `reduce`. */
-export function addAlias(state: SessionState, call: Call): void {
-  if (call.providerId !== undefined)
-    state.index.aliases.set(aliasKey(call.runId, call.providerId), call.id);
+export function addAlias({ index: { aliases } }: SessionState, call: Call): void {
+  if (call.providerId === undefined) return;
+  const key = aliasKey(call.runId, call.providerId);
+  const known = aliases.get(key);
+  if (known) known.push(call.id);
+  else aliases.set(key, [call.id]);
+}
+
+/** The provider's id means the call before this one again, where there was one. Only for `reduce`. */
+export function dropAlias({ index: { aliases } }: SessionState, call: Call): void {
+  if (call.providerId === undefined) return;
+  const key = aliasKey(call.runId, call.providerId);
+  const known = aliases.get(key) ?? [];
+  known.splice(known.lastIndexOf(call.id), 1);
+  if (known.length === 0) aliases.delete(key);
 }
 
 /** A run's calls, in log order. */

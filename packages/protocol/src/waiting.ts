@@ -70,6 +70,7 @@ function waitingBehind(state: SessionState, run: Run, passed: Set<string>): Wait
         kind: "agent",
         since: run.queuedAt,
         ...(run.worker !== undefined && { who: run.worker }),
+        ...(run.heldUntil !== undefined && { until: run.heldUntil }),
       };
     case "suspended": {
       const open = callsOf(state, run.id).filter((call) => call.status !== "settled");

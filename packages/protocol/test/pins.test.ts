@@ -7,10 +7,10 @@ import { expect, it } from "vitest";
 it("pins the names that @holdfast/protocol exports", () => {
   expect(Object.keys(protocol).toSorted().join(" ")).toBe(
     [
-      "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE",
-      "appendDelta argumentsForModel bytesBeyond callsOf canonical createDraft createPartialJson createSession",
-      "createViewCache decide decideTimer emptyState eraseEntry fromRows isCall parseOffset partsOf",
-      "pathTo producerKey reduce reduceAll reject resultOf schemaText startRun toOffset toRows toSessionId",
+      "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE SOCKET_CLOSES",
+      "actOf appendDelta argumentsForModel bytesBeyond callsOf canonical createDraft createPartialJson createSession",
+      "createViewCache decide decideTimer emptyState erase eraseEntry fromRows isCall parseOffset partsOf",
+      "pathTo payloadDigest payloadText producerKey reduce reduceAll reject resultOf schemaText startRun toOffset toRows toSessionId",
       "viewOf waitingFor waitingOf wasRead",
     ].join(" "),
   );
@@ -121,6 +121,7 @@ const EVENTS: Readonly<Record<Event["type"], "content" | "session">> = {
   "run.ended": "session",
   "attempt.started": "session",
   "attempt.finished": "session",
+  "attempt.held": "session",
   "attempt.lost": "session",
   "attempt.released": "session",
   "round.opened": "session",
@@ -163,6 +164,6 @@ const ITEMS: Readonly<Record<Exclude<AgentItem["type"], Event["type"]>, true>> =
 it("2 pins the types of events: reduction tells content from session events by their case", () => {
   for (const [type, family] of Object.entries(EVENTS))
     expect(/^[A-Z_]+$/.test(type)).toBe(family === "content");
-  expect(Object.keys(EVENTS)).toHaveLength(64);
+  expect(Object.keys(EVENTS)).toHaveLength(65);
   expect(Object.keys(ITEMS)).toHaveLength(10);
 });

@@ -21,6 +21,8 @@ describe("whom calls and runs wait for", () => {
     expect(run()).toEqual({ kind: "agent", since: 1_000, who: "w1" });
 
     const agent = desk.agent(runId);
+    agent.command({ type: "run.heartbeat", runId, attempt: 1, until: 60_000 });
+    expect(run()).toEqual({ kind: "agent", since: 1_000, who: "w1", until: 60_000 });
     agent.append({ type: "round.open" }, ...proposal("c1", "location"));
     expect(call("c1")).toEqual({ kind: "agent", since: 1_010 });
     desk.tick(10);

@@ -1,17 +1,32 @@
+import type { KeyOptions } from "./auth/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "./engine/index.ts";
 import type { Storage } from "./storage/storage.ts";
+import type { WebhookOptions } from "./webhooks/index.ts";
+import type { SocketLimits } from "./ws/index.ts";
 
 /** How a server is set up. Only the storage is required. */
-export interface ServerOptions {
+export interface ServerOptions extends Omit<KeyOptions, "secret"> {
   /** Stays open when the server closes. */
   readonly storage: Storage;
   /**
-   * What tokens are signed with, at least 32 bytes. Without one, a secret of this process is made up, and only
-   * loopback is listened on.
+   * What the server signs tokens with, at least 32 bytes: those of attempts, and all where nobody else does. Without
+   * one, a secret of this process is made up, whose tokens end with it.
    */
   readonly secret?: Uint8Array;
-  /** Development: anybody gets a token under a name they choose, and only loopback is listened on. Default: no secret was given. */
+  /**
+   * The Ed25519 key that checkpoints of the audit are signed with: a private key, as PEM. Default: one that is derived
+   * from the secret.
+   */
+  readonly auditKey?: string;
+  /** Public keys that signed them before, as {@link Server.auditKey} gave them. */
+  readonly formerAuditKeys?: readonly string[];
+  /**
+   * Development: anybody gets a token under a name they choose, and only loopback is listened on. Default: nothing was
+   * given that tokens are checked with.
+   */
   readonly dev?: boolean;
+  /** Origins such as `https://app.example` whose pages may use the server, beside its own. Default: none. */
+  readonly corsOrigins?: readonly string[];
   /** The agent of a session that names none. Default `default`. */
   readonly defaultAgent?: string;
   /** How long an attempt may be silent before it is lost, in milliseconds. Default 30 000. */
@@ -28,8 +43,12 @@ export interface ServerOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** How far a stream's reader may fall behind before it is closed, in characters of frames. Default 1 MiB. */
   readonly subscriberBytes?: number;
+  /** Bounds of one WebSocket. */
+  readonly socketLimits?: Partial<SocketLimits>;
   /** How many sessions stay loaded when nothing happens in them. Default 1 000. */
   readonly maxLoaded?: number;
+  /** Whom the server tells of work and of calls that wait. No token and no session can change it. */
+  readonly webhooks?: WebhookOptions;
   /** A directory with an `index.html` and `assets/`, served at `/`. */
   readonly pages?: string;
   /** Runs something once, later; the result takes it back. Default: the platform's timers. */
@@ -40,6 +59,7 @@ export interface ServerOptions {
 
 export const DEFAULTS = {
   defaultAgent: "default",
+  corsOrigins: [],
   leaseMs: 30_000,
   claimLeaseMs: 30_000,
   sseHeartbeatMs: 15_000,

@@ -2,9 +2,8 @@ import type { Client, Session, SessionStatus } from "@holdfast/sdk/client";
 import { useSession, useToolCalls, useView } from "@holdfast/sdk/react";
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { peopleOf, runFacts } from "../facts.ts";
-import { useClientPanel } from "../hooks/use-client-panel.tsx";
+import { useLocation } from "../hooks/use-location.tsx";
 import type { Identity } from "../identity.ts";
-import { createLocationDesk } from "../location-desk.ts";
 import { createOutgoing, type Outgoing } from "../outgoing.ts";
 import { SeatProvider, type Seat } from "../session-actions.ts";
 import { Announcer } from "./announcer.tsx";
@@ -96,8 +95,7 @@ export function SessionPage({ id, client, identity, onStale }: SessionPageProps)
 const create = { agent: "demo" };
 
 function useSeatOf(session: Session, me: string, send: Outgoing["send"]): Seat {
-  const desk = useMemo(() => createLocationDesk(session, me), [session, me]);
-  const clientPanel = useClientPanel(desk);
+  const clientPanel = useLocation(session, me);
   return useMemo(
     () => ({
       me,

@@ -22,7 +22,7 @@ import type { Draft } from "./draft.ts";
 import { settleLongArguments } from "./limits.ts";
 import type { Env } from "./env.ts";
 import { needsDecision } from "./rules.ts";
-import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+import { APPLIED, record, refuse, type Made, type Ruling } from "./ruling.ts";
 
 type Item<T extends AgentItem["type"]> = Extract<AgentItem, { type: T }>;
 
@@ -49,8 +49,7 @@ export function startCall(
   const same =
     known.runId === run.id &&
     known.round === scope.round &&
-    known.stepId === scope.stepId &&
-    known.stepAttempt === scope.stepAttempt &&
+    isOfStep(known, scope) &&
     known.name === item.toolCallName &&
     known.subagentRunId === item.subagentRunId;
   if (same && (move === "reopen" || (move === "reopen_implicit" && known.claim?.implicit))) {
@@ -64,6 +63,21 @@ export function startCall(
   };
   record(draft, env, { ...item, toolCallId, metadata }, scope);
   return APPLIED;
+}
+
+/** Whether something was written by the attempt of the step that a batch belongs to; or both belong to none (SPEC 5.7.8). */
+export function isOfStep(row: StepName, batch: StepName): boolean {
+  return row.stepId === batch.stepId && row.stepAttempt === batch.stepAttempt;
+}
+
+type StepName = Pick<Scope, "stepId" | "stepAttempt">;
+
+function notOfStep(call: Call): Ruling {
+  const where = call.stepId === undefined ? "no step" : `another step or attempt of one`;
+  return refuse(
+    "sequence_violation",
+    `Call ${call.id} was proposed in ${where}: its arguments are completed there.`,
+  );
 }
 
 /** An id within `[A-Za-z0-9_-]{1,64}` that still shows where it came from. */
@@ -94,35 +108,32 @@ export function endArguments(
       `${item.type} for call ${call.id}, which is ${call.status}: start it again first.`,
     );
   }
+  if (!isOfStep(call, scope)) return notOfStep(call);
   if (item.type === "TOOL_CALL_ARGS") {
     const settled = settleLongArguments(draft, env, call, item, scope);
     if (settled) return settled;
   }
   record(draft, env, toolCallId === item.toolCallId ? item : { ...item, toolCallId }, scope);
-  if (move === "end") endCall(draft, env, run, call.id, scope);
-  return APPLIED;
+  return move === "end" ? endCall(draft, env, run, call.id, scope) : APPLIED;
 }
 
-function endCall(draft: Draft, env: Env, run: Run, callId: string, scope: Scope): void {
+function endCall(draft: Draft, env: Env, run: Run, callId: string, scope: Scope): Made {
   const call = draft.state.calls.get(callId);
-  if (!call) return;
+  if (!call) return APPLIED;
   const replayed = replayOf(draft.state, call);
-  if (replayed)
-    return record(draft, env, { type: "call.replayed", callId, of: replayed.id }, scope);
+  if (replayed) {
+    record(draft, env, { type: "call.replayed", callId, of: replayed.id }, scope);
+    return APPLIED;
+  }
   if (run.toolsComplete && !call.tool && call.executor !== "provider") {
     const message = `There is no tool called ${call.name}.`;
-    return settleCall(
-      draft,
-      env,
-      call,
-      { outcome: "error", reason: "unknown_tool", message },
-      scope,
-    );
+    settleCall(draft, env, call, { outcome: "error", reason: "unknown_tool", message }, scope);
+    return APPLIED;
   }
   if (repeatsTooOften(draft, call)) {
     const { repeats } = draft.state.session.policy.budget;
-    breach(draft, env, run, `more than ${repeats} calls of ${call.name} with the same arguments`);
-    return;
+    const what = `more than ${repeats} calls of ${call.name} with the same arguments`;
+    return breach(draft, env, run, what);
   }
   const invalid = refusedArguments(call, env);
   if (invalid) record(draft, env, { type: "call.invalid", callId, error: invalid }, scope);
@@ -135,6 +146,7 @@ function endCall(draft: Draft, env: Env, run: Run, callId: string, scope: Scope)
       scope,
     );
   }
+  return APPLIED;
 }
 
 /** What a client's tool is not to be given. An agent's framework checks its own tools; the server sees that they are JSON. */
@@ -153,16 +165,8 @@ export function replaceArguments(
   item: Item<"call.replace_arguments">,
   scope: Scope,
 ): Ruling {
-  return beforeEnd(draft, env, item.callId, (call) => {
-    if (settleLongArguments(draft, env, call, item.arguments, scope)) return;
-    const event = { callId: call.id, arguments: item.arguments };
-    record(draft, env, { type: "call.arguments_replaced", ...event }, scope);
-  });
-}
-
-function beforeEnd(draft: Draft, env: Env, callId: string, act: (call: Call) => void): Ruling {
-  const call = findOwn(draft, env, callId);
-  if (!call) return unknownCall(callId, draft.state);
+  const call = findOwn(draft, env, item.callId);
+  if (!call) return unknownCall(item.callId, draft.state);
   if (call.status === "settled") return refuseMove("call_settled", call);
   if (call.status !== "streaming") {
     return refuse(
@@ -170,7 +174,11 @@ function beforeEnd(draft: Draft, env: Env, callId: string, act: (call: Call) => 
       `The arguments of call ${call.id} are complete: replace them before TOOL_CALL_END.`,
     );
   }
-  act(call);
+  if (!isOfStep(call, scope)) return notOfStep(call);
+  const settled = settleLongArguments(draft, env, call, item.arguments, scope);
+  if (settled) return settled;
+  const replaced = { callId: call.id, arguments: item.arguments };
+  record(draft, env, { type: "call.arguments_replaced", ...replaced }, scope);
   return APPLIED;
 }
 
@@ -184,6 +192,7 @@ export function invalidateCall(
   const call = findOwn(draft, env, item.callId);
   if (!call) return unknownCall(item.callId, draft.state);
   if (call.status !== "streaming" && !isProposed(draft, call)) return tooLate(call);
+  if (!isOfStep(call, scope)) return notOfStep(call);
   record(draft, env, { type: "call.invalid", callId: call.id, error: item.error }, scope);
   return APPLIED;
 }
@@ -195,6 +204,7 @@ export function askForCall(draft: Draft, env: Env, item: Item<"call.ask">, scope
   if (!call) return unknownCall(callId, draft.state);
   if (call.status === "streaming") return refuseMove("not_ready", call);
   if (!isProposed(draft, call)) return tooLate(call);
+  if (!isOfStep(call, scope)) return notOfStep(call);
   // Whoever waits for a decision does not execute: the attempt's implicit claim ends.
   if (call.claim) releaseClaim(draft, env, call, { reason: "released" }, scope);
   requestApproval(draft, env, call, { by: "agent", ...ask }, scope);

@@ -6,6 +6,7 @@ import {
   askForCall,
   endArguments,
   invalidateCall,
+  isOfStep,
   replaceArguments,
   startCall,
 } from "./append-call.ts";
@@ -17,7 +18,7 @@ import { fence, runEnded } from "./fence.ts";
 import { refuseLarge } from "./limits.ts";
 import { closeRound, openRound, openRoundOf, supersedeRound } from "./round.ts";
 import { refuseWithdraw } from "./withdraw.ts";
-import { APPLIED, record, refuse, type Ruling } from "./ruling.ts";
+import { APPLIED, record, refuse, type Made, type Ruling } from "./ruling.ts";
 import { callsOf } from "../state.ts";
 
 type Skipped = NonNullable<Verdict["skipped"]>[number];
@@ -36,12 +37,15 @@ export function append(draft: Draft, command: RunAppend, env: Env): Ruling {
   const actor = step ? { ...env, step } : env;
   const scope = { runId, attempt, ...step };
   let skipped: Skipped[] | undefined;
+  let ended: Made["ended"];
   for (let index = 0; index < items.length; index++) {
     const item = items[index];
-    const error = item && appendItem(draft, actor, item, scope).error;
-    if (error) (skipped ??= []).push({ index, error });
+    const ruling = item && appendItem(draft, actor, item, scope);
+    if (ruling?.error) (skipped ??= []).push({ index, error: ruling.error });
+    else if (ruling?.ended) ended = ruling.ended;
   }
-  return skipped ? { skipped } : APPLIED;
+  if (!skipped && !ended) return APPLIED;
+  return { ...(skipped && { skipped }), ...(ended && { ended }) };
 }
 
 function appendItem(
@@ -63,11 +67,10 @@ function appendItem(
     case "TEXT_MESSAGE_END":
     case "REASONING_MESSAGE_END": {
       const open = draft.state.items.get(item.messageId);
-      if (open?.kind !== kindOf(item) || open.status !== "open" || open.runId !== run.id) {
-        return refuse(
-          "sequence_violation",
-          `${item.type} for message ${item.messageId}, which is not open: start it first.`,
-        );
+      const isOpen = open?.kind === kindOf(item) && open.status === "open" && open.runId === run.id;
+      if (!isOpen || !isOfStep(open, attempt)) {
+        const why = isOpen ? "which is of another step: go on with it there" : NOT_OPEN;
+        return refuse("sequence_violation", `${item.type} for message ${item.messageId}, ${why}.`);
       }
       record(draft, env, item, scope);
       return APPLIED;
@@ -81,8 +84,7 @@ function appendItem(
         !known.erased &&
         known.runId === run.id &&
         known.round === round &&
-        known.stepId === attempt.stepId &&
-        known.stepAttempt === attempt.stepAttempt;
+        isOfStep(known, attempt);
       if (known ? !reopens : OURS.test(item.messageId)) {
         return refuse(
           "sequence_violation",
@@ -152,6 +154,7 @@ function isErased({ state }: Draft, subtype: "tool-call" | "message", id: string
 function alreadyErased(id: string): Ruling {
   return refuse("sequence_violation", `What ${id} said was erased: nothing is added to it.`);
 }
+const NOT_OPEN = "which is not open: start it first";
 
 /** Ids that the reduction gives to rounds, kept events and messages that steer. */
 const OURS = /^(?:round|event|steer):/;

@@ -1,4 +1,4 @@
-import { canonicalArguments } from "../canonical.ts";
+import { hasSameArguments } from "../canonical.ts";
 import { CALL_TABLE } from "../call-table.ts";
 import type { Call, CallOutcome, SettleReason } from "../call.ts";
 import { duplicateKey } from "../duplicate-key.ts";
@@ -18,7 +18,7 @@ export function findCall(state: SessionState, callId: string, env: Env): Call | 
 
 /** The session's id for the id an attempt uses: its run's newest call under it. */
 export function toSessionId(state: SessionState, runId: string, callId: string): string {
-  return state.index.aliases.get(aliasKey(runId, callId)) ?? callId;
+  return state.index.aliases.get(aliasKey(runId, callId))?.at(-1) ?? callId;
 }
 
 /** How many pending calls a refusal names. A batch may be refused a thousand times. */
@@ -288,15 +288,23 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The settled call that `call` only repeats: same run, name and arguments under one provider id. One that was taken back is proposed anew. */
-export function replayOf(state: SessionState, call: Call): Call | undefined {
-  if (call.providerId === undefined) return undefined;
-  const args = canonicalArguments(call.arguments);
-  for (const other of callsOf(state, call.runId)) {
-    if (other.id === call.id || other.status !== "settled" || other.withdrawn || other.erased)
-      continue;
-    if ((other.providerId ?? other.id) !== call.providerId || other.name !== call.name) continue;
-    if (canonicalArguments(other.arguments) === args) return other;
-  }
-  return undefined;
+/** How many uses of one id a further one is compared with. */
+const MAX_USES = 256;
+
+/**
+ * The settled call that `call` only repeats: same run, name and arguments under one provider id, among the first and the
+ * newest uses of it. One that was taken back is proposed anew.
+ */
+export function replayOf({ calls, index }: SessionState, call: Call): Call | undefined {
+  const { id, runId, name, providerId } = call;
+  if (providerId === undefined) return undefined;
+  const uses = index.aliases.get(aliasKey(runId, providerId)) ?? [];
+  const isReplayed = (otherId: string) => {
+    const other = calls.get(otherId);
+    if (other?.status !== "settled" || other.withdrawn || other.erased) return false;
+    if (other.id === id) return false;
+    return other.runId === runId && other.name === name && hasSameArguments(other, call);
+  };
+  const found = [providerId, ...uses.slice(-MAX_USES)].find(isReplayed);
+  return found === undefined ? undefined : calls.get(found);
 }

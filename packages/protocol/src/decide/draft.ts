@@ -1,3 +1,4 @@
+import { isAct } from "../act.ts";
 import type { Entry, Scope } from "../entry.ts";
 import type { Event } from "../events.ts";
 import { toOffset } from "../offset.ts";
@@ -40,13 +41,24 @@ export interface Sealed {
   readonly after: string;
   readonly entries: Entry[];
   readonly touched: TouchedRow[];
+  /** How many of the entries record an act. */
+  readonly acts: number;
 }
 
-/** @param seq the sequence of `state.head` in `epoch` */
-export function createDraft(state: SessionState, epoch: string, seq: number): Draft {
+/**
+ * @param seq the sequence of `state.head` in `epoch`
+ * @param salt makes the salt of an act's entry; without it, acts have none
+ */
+export function createDraft(
+  state: SessionState,
+  epoch: string,
+  seq: number,
+  salt?: () => string,
+): Draft {
   let entries: Entry[] = [];
   let touched = new Map<string, TouchedRow>();
   let after = state.head;
+  let acts = 0;
   const touch = (kind: TouchedRow["kind"], id: string) =>
     void touched.set(`${kind}/${id}`, { kind, id });
   const changes = { touch };
@@ -65,7 +77,16 @@ export function createDraft(state: SessionState, epoch: string, seq: number): Dr
         return;
       }
       seq += 1;
-      const entry: Entry = { offset: toOffset(epoch, seq), at: now, actor, ...scope, event };
+      const act = isAct(event);
+      if (act) acts += 1;
+      const entry: Entry = {
+        offset: toOffset(epoch, seq),
+        at: now,
+        actor,
+        ...scope,
+        event,
+        ...(act && salt && { salt: salt() }),
+      };
       reduce(state, entry, changes);
       entries.push(entry);
     },
@@ -75,8 +96,9 @@ export function createDraft(state: SessionState, epoch: string, seq: number): Dr
       touch("producer", key);
     },
     seal() {
-      const sealed = { after, entries, touched: [...touched.values()] };
+      const sealed = { after, entries, touched: [...touched.values()], acts };
       entries = [];
+      acts = 0;
       touched = new Map();
       after = state.head;
       return sealed;

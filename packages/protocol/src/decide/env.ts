@@ -4,10 +4,12 @@ import type { ToolDeclaration } from "../tool.ts";
 
 /** Who commands, verified by the server. */
 export interface Actor {
-  /** `user:<name>`, `agent:<name>` or `server`. */
+  /** `user:<name>`, `agent:<name>`, `app:<name>` or `server`. */
   readonly principal: string;
   /** The attempt whose token it carries: what makes it the agent's side. */
   readonly attempt?: { readonly runId: string; readonly attempt: number };
+  /** Whether it may answer calls of a client's tool, or decide on calls of a tool. Absent: it may. */
+  readonly may?: (verb: "answer" | "approve", tool: string) => boolean;
 }
 
 /** Everything a decision needs beside state and command, so that deciding stays free of clock, chance and I/O. */

@@ -5,7 +5,7 @@ import type { Env } from "./env.ts";
 import { APPLIED, record, refuse, REPEATED, type Ruling } from "./ruling.ts";
 
 /**
- * Takes what one call or one message said out of the state, for good (SPEC 6.16). The log is the server's to rewrite. What
+ * Takes what one call or one message said out of the state, for good (SPEC 6.21). The log is the server's to rewrite. What
  * still grows is `not_ready`; what is erased already changes nothing.
  */
 export function eraseContent(draft: Draft, command: ContentErase, env: Env): Ruling {

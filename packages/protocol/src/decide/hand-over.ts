@@ -5,11 +5,12 @@ import { callsOf } from "../state.ts";
 import { closeCall, settleCall } from "./call.ts";
 import type { Draft } from "./draft.ts";
 import { endSteps } from "./end-steps.ts";
-import { closeItems } from "./end.ts";
+import { closeItems, endRun } from "./end.ts";
 import type { Env } from "./env.ts";
 import { next } from "./next.ts";
 import { releaseClaim } from "./release.ts";
 import { closeRound, supersedeRound } from "./round.ts";
+import { record } from "./ruling.ts";
 
 /** How a call ends whose executor is gone. */
 export const LOST = {
@@ -17,6 +18,29 @@ export const LOST = {
   reason: "executor_lost",
   message: "Whoever executed this call was lost; it may or may not have taken effect.",
 } as const;
+
+/** How often in a row attempts may be handed back that opened no round; rounds are bounded by the run's budget. */
+const MAX_RELEASES = 20;
+
+/**
+ * An attempt was handed back: another goes on and nothing counts as lost, but not for ever. Where attempt after attempt
+ * comes back without a round, nobody is going to answer this run.
+ */
+export function releaseAttempt(draft: Draft, env: Env, run: Run, reason?: string): void {
+  const scope = { runId: run.id, attempt: run.attempt };
+  record(draft, env, { type: "attempt.released", ...(reason !== undefined && { reason }) }, scope);
+  const times = draft.state.runs.get(run.id)?.releases ?? 0;
+  if (times <= MAX_RELEASES) return handOver(draft, env, run, "released");
+  endRun(draft, env, run, {
+    outcome: "error",
+    reason: "released_too_often",
+    error: {
+      code: "released_too_often",
+      message: `The run was handed back ${times} times in a row, without a round in between.`,
+    },
+    calls: { outcome: "abandoned", reason: "run_failed" },
+  });
+}
 
 /** What an attempt that is gone left half done is taken back or closed, and its run goes to another. */
 export function handOver(draft: Draft, env: Env, run: Run, how: "lost" | "released"): void {

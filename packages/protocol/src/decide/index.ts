@@ -10,6 +10,7 @@ import { eraseContent } from "./erase.ts";
 import { closeSession, refuseClosed, updateSession } from "./life.ts";
 import { refuseLarge } from "./limits.ts";
 import { sendMessage } from "./message.ts";
+import { refuseTool } from "./permit.ts";
 import { failRun, finishRun, heartbeat, releaseRun } from "./run.ts";
 import { APPLIED, type Ruling } from "./ruling.ts";
 import { advertiseTools, setPolicy } from "./session.ts";
@@ -23,7 +24,10 @@ import { endStep, startStep } from "./step.ts";
  */
 export function decide(draft: Draft, command: Command, env: Env): Verdict {
   const { error, ...made } =
-    refuseLarge(command, env) ?? refuseClosed(draft.state, command) ?? rule(draft, command, env);
+    refuseLarge(command, env) ??
+    refuseTool(draft.state, command, env) ??
+    refuseClosed(draft.state, command) ??
+    rule(draft, command, env);
   const offset = draft.state.head;
   if (error) return { id: command.id, status: "rejected", offset, error };
   return { id: command.id, status: "applied", offset, ...made };

@@ -8,7 +8,7 @@ import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { APPLIED, refuse, type Ruling } from "./ruling.ts";
 
-/** How much the log takes of one thing (SPEC 6.13). */
+/** How much the log takes of one thing (SPEC 6.19). */
 export interface ContentLimits {
   /** An event, or a command that is no append and no answer, in bytes of JSON. */
   readonly eventBytes: number;

@@ -7,7 +7,7 @@ import type { Draft } from "./draft.ts";
 import { closeItems } from "./end.ts";
 import type { Env } from "./env.ts";
 import { breach } from "./budget.ts";
-import { APPLIED, record, type Ruling } from "./ruling.ts";
+import { APPLIED, record, type Made } from "./ruling.ts";
 import { takeSteers } from "./steer.ts";
 
 /** Closes a round: no more arguments come, so its calls are truncated, refused, gated or opened. */
@@ -38,7 +38,7 @@ export function openRound(
   runId: string,
   attempt: Scope & { readonly runId: string },
   read?: readonly string[],
-): Ruling {
+): Made {
   const run = draft.state.runs.get(runId);
   if (!run) return APPLIED;
   const round = run.round + 1;

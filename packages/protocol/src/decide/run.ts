@@ -9,7 +9,7 @@ import type { Draft } from "./draft.ts";
 import { endSteps } from "./end-steps.ts";
 import { closeItems, endRun } from "./end.ts";
 import type { Env } from "./env.ts";
-import { handOver } from "./hand-over.ts";
+import { releaseAttempt } from "./hand-over.ts";
 import { fence, refuseAttempt, unknownRun } from "./fence.ts";
 import { next } from "./next.ts";
 import { closeRound } from "./round.ts";
@@ -18,7 +18,13 @@ import { settleSteers } from "./steer.ts";
 
 type RunCommand<T extends string> = Extract<CommandBody, { type: T }>;
 
-/** An attempt's word that it is at work. Its lease is the engine's to extend; nothing is recorded. */
+/** The longest that nothing may be heard of an attempt, in milliseconds: 24 hours. */
+const LONGEST_HOLD_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * An attempt's word that it is at work. Its lease is the engine's to extend, and nothing is recorded; a time up to which
+ * it is held without a word is, since that is for everybody to see.
+ */
 export function heartbeat(draft: Draft, command: RunCommand<"run.heartbeat">, env: Env): Ruling {
   const run = draft.state.runs.get(command.runId);
   if (!run) return unknownRun(command.runId);
@@ -28,7 +34,14 @@ export function heartbeat(draft: Draft, command: RunCommand<"run.heartbeat">, en
       `Only the token of attempt ${command.attempt} of run ${run.id} renews it.`,
     );
   }
-  return refuseAttempt(run, command.attempt, "heartbeat") ?? APPLIED;
+  const refused = refuseAttempt(run, command.attempt, "heartbeat");
+  if (refused || command.until === undefined) return refused ?? APPLIED;
+  const until = Math.min(command.until, env.now + LONGEST_HOLD_MS);
+  const before = Math.max(run.heldUntil ?? 0, env.now);
+  if (until <= before) return { heldUntil: before };
+  const scope = { runId: run.id, attempt: run.attempt };
+  record(draft, env, { type: "attempt.held", until }, scope);
+  return { heldUntil: until };
 }
 
 /** The agent is done for now; the server decides what that means (SPEC 5.3). */
@@ -72,15 +85,14 @@ function finishCall(draft: Draft, env: Env, run: Run, call: Call, scope: Scope):
   );
 }
 
-/** The agent's process cannot go on, and says so in time: the run goes to another, and nothing counts as lost. */
+/** The agent's process cannot go on, and says so in time: the run goes to another. */
 export function releaseRun(draft: Draft, command: RunCommand<"run.release">, env: Env): Ruling {
   const fenced = fence(draft.state, command, "release", env);
   if (!("run" in fenced)) return fenced;
   const { run } = fenced;
   const { runId, attempt, producer, seq } = command;
   draft.note({ runId, attempt, producer, seq });
-  record(draft, env, { type: "attempt.released" }, { runId, attempt });
-  handOver(draft, env, run, "released");
+  releaseAttempt(draft, env, run);
   return APPLIED;
 }
 

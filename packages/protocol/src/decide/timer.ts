@@ -6,13 +6,13 @@ import { settleCall } from "./call.ts";
 import type { Draft } from "./draft.ts";
 import { endRun } from "./end.ts";
 import type { Env } from "./env.ts";
-import { handOver, LOST } from "./hand-over.ts";
+import { handOver, LOST, releaseAttempt } from "./hand-over.ts";
 import { passBarrier } from "./next.ts";
 import { phaseOf } from "./queue.ts";
 import { releaseClaim } from "./release.ts";
 import { record } from "./ruling.ts";
 
-/** Something whose time came. Leases are the engine's to judge; the other two are read from the call. */
+/** Something whose time came. Leases and workers are the engine's to judge; the others are read from the call. */
 export type Timer =
   | {
       readonly type: "lease";
@@ -20,6 +20,8 @@ export type Timer =
       readonly attempt: number;
       readonly reason?: string;
     }
+  /** The attempt's worker was gone before it could be given the attempt. */
+  | { readonly type: "left"; readonly runId: string; readonly attempt: number }
   | { readonly type: "claim"; readonly callId: string; readonly claimId: string }
   | { readonly type: "approval"; readonly callId: string }
   | { readonly type: "deadline"; readonly callId: string }
@@ -34,6 +36,13 @@ export function decideTimer(draft: Draft, timer: Timer, env: Env): void {
     const run = draft.state.runs.get(timer.runId);
     if (run?.attempt === timer.attempt && RUN_TABLE.lease_expires[phaseOf(run)] === "lose") {
       loseAttempt(draft, env, run, timer.reason ?? "lease_expired");
+    }
+    return;
+  }
+  if (timer.type === "left") {
+    const run = draft.state.runs.get(timer.runId);
+    if (run?.attempt === timer.attempt && RUN_TABLE.release[phaseOf(run)] === "release") {
+      releaseAttempt(draft, env, run, "worker_left");
     }
     return;
   }

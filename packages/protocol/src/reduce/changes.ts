@@ -2,15 +2,7 @@ import type { Call } from "../call.ts";
 import type { Item } from "../item.ts";
 import { noteChange } from "../journal.ts";
 import type { MessageNode, Run } from "../run.ts";
-import {
-  addAlias,
-  addPart,
-  aliasKey,
-  callsOf,
-  partsOf,
-  type Part,
-  type SessionState,
-} from "../state.ts";
+import { addAlias, addPart, dropAlias, partsOf, type Part, type SessionState } from "../state.ts";
 
 export type RowKind = "session" | "message" | "run" | "item" | "call";
 
@@ -88,13 +80,8 @@ export function dropParts(
   noteChange(state.index.journal, runId);
 }
 
-/** The id its provider used means the call before it again, where there was one. */
 function dropCall(state: SessionState, id: string): void {
   const call = state.calls.get(id);
   state.calls.delete(id);
-  if (call?.providerId === undefined) return;
-  state.index.aliases.delete(aliasKey(call.runId, call.providerId));
-  for (const other of callsOf(state, call.runId)) {
-    if (other.providerId === call.providerId) addAlias(state, other);
-  }
+  if (call) dropAlias(state, call);
 }

@@ -210,9 +210,15 @@ export function stepOf({ stepId, stepAttempt }: Entry): { stepId?: string; stepA
   return stepId === undefined || stepAttempt === undefined ? {} : { stepId, stepAttempt };
 }
 
+/** How many moments of a call's history are kept: how it began, and the newest. The log has them all. */
+const KEPT = { first: 8, newest: 56 };
+
 /** A call's history with one more moment, by the entry's actor at its time. */
 export function moment(call: Call, what: CallMoment["what"], entry: Entry): readonly CallMoment[] {
-  return [...call.history, { what, by: entry.actor, at: entry.at }];
+  const { history } = call;
+  const next = { what, by: entry.actor, at: entry.at };
+  if (history.length < KEPT.first + KEPT.newest) return [...history, next];
+  return [...history.slice(0, KEPT.first), ...history.slice(1 - KEPT.newest), next];
 }
 
 function withMetadata<T extends { readonly metadata?: Metadata }>(

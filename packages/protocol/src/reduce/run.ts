@@ -38,7 +38,7 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
       return put({ ...run, metadata: mergeMetadata(run.metadata, event.metadata) });
     case "run.ended":
       put({
-        ...omit(run, "wakeId"),
+        ...omit(omit(run, "wakeId"), "heldUntil"),
         status: "ended",
         outcome: event.outcome,
         endedAt: entry.at,
@@ -68,10 +68,14 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         toolsComplete: event.complete ?? false,
         news: false,
       });
+    case "attempt.held":
+      return put({ ...run, heldUntil: event.until });
     case "attempt.finished":
-      return put({ ...run, losses: 0 });
+      return put({ ...omit(omit(run, "heldUntil"), "releases"), losses: 0 });
+    case "attempt.released":
+      return put({ ...omit(run, "heldUntil"), releases: (run.releases ?? 0) + 1 });
     case "attempt.lost":
-      return put({ ...run, losses: run.losses + 1 });
+      return put({ ...omit(run, "heldUntil"), losses: run.losses + 1 });
     case "round.opened":
       putItem(
         state,
@@ -87,7 +91,7 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         changes,
       );
       return put({
-        ...readBy(run, entry.offset, entry.stepId),
+        ...readBy(omit(run, "releases"), entry.offset, entry.stepId),
         round: event.round,
         openRounds: [...run.openRounds, event.round],
         news: false,

@@ -5,6 +5,9 @@ import { omit } from "../omit.ts";
 import type { SessionRow, SessionState } from "../state.ts";
 import { putMessage, type Changes } from "./changes.ts";
 
+/** How many tools a session knows of clients: those that were advertised last. */
+const MAX_ADVERTISED = 1024;
+
 export function reduceSession(state: SessionState, entry: Entry, changes: Changes): void {
   const { event } = entry;
   switch (event.type) {
@@ -45,7 +48,8 @@ export function reduceSession(state: SessionState, entry: Entry, changes: Change
           lastSeen: entry.at,
         };
       });
-      state.session = { ...state.session, advertised: [...kept, ...added] };
+      const newest = [...kept, ...added].slice(-MAX_ADVERTISED);
+      state.session = { ...state.session, advertised: newest };
       break;
     }
     case "approval.granted":

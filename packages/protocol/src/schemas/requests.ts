@@ -23,6 +23,9 @@ export interface WorkRequest {
   /** Names the process under the worker's name, so that one process may hold several attempts. */
   readonly instance?: string;
   readonly wakeId?: string;
+  /** Both, with the wake id: this run and no other. */
+  readonly session?: string;
+  readonly runId?: string;
   readonly waitMs?: number;
   /** False for an attempt that never claims its calls. Default true. */
   readonly claims?: boolean;
@@ -34,6 +37,16 @@ export interface WorkRequest {
 export interface TokenRequest {
   readonly name?: string;
   readonly agent?: string;
+}
+
+/** The body of `POST /v1/revocations`: one of the two. */
+export type RevocationRequest =
+  | { readonly token: string }
+  | { readonly principal: string; readonly before?: number };
+
+/** @throws HoldfastError `invalid_request`, naming where */
+export function parseRevocation(value: unknown): RevocationRequest {
+  return parse(revocation, value, "revocation") as RevocationRequest;
 }
 
 /** @throws HoldfastError `invalid_request`, naming where */
@@ -62,23 +75,32 @@ const sessionRequest = z.object(
   "must be an object",
 );
 
-const workRequest = z.object(
-  {
-    agent: f.name,
-    worker: f.name,
-    instance: f.name.optional(),
-    wakeId: f.id.optional(),
-    waitMs: z
-      .number("must be a number")
-      .min(0, "must not be negative")
-      .max(30_000, "must be at most 30000")
-      .optional(),
-    claims: f.flag.optional(),
-    tools: f.tools.optional(),
-    complete: f.flag.optional(),
-  },
-  "must be an object",
-);
+const workRequest = z
+  .object(
+    {
+      agent: f.name,
+      worker: f.name,
+      instance: f.name.optional(),
+      wakeId: f.id.optional(),
+      session: f.id.optional(),
+      runId: f.id.optional(),
+      waitMs: z
+        .number("must be a number")
+        .min(0, "must not be negative")
+        .max(30_000, "must be at most 30000")
+        .optional(),
+      claims: f.flag.optional(),
+      tools: f.tools.optional(),
+      complete: f.flag.optional(),
+    },
+    "must be an object",
+  )
+  .refine(
+    ({ session, runId, wakeId }) =>
+      (session === undefined) === (runId === undefined) &&
+      (session === undefined || wakeId !== undefined),
+    { error: "must name a run by session, runId and wakeId together" },
+  );
 
 const tokenRequest = z
   .object(
@@ -90,4 +112,20 @@ const tokenRequest = z
   )
   .refine(({ name, agent }) => (name === undefined) !== (agent === undefined), {
     error: "must have either a name or an agent",
+  });
+
+const revocation = z
+  .object(
+    {
+      token: f.id.optional(),
+      principal: f.name.optional(),
+      before: z.number("must be Unix milliseconds").min(0, "must not be negative").optional(),
+    },
+    "must be an object",
+  )
+  .refine(({ token, principal }) => (token === undefined) !== (principal === undefined), {
+    error: "must have either a token's id or a principal",
+  })
+  .refine(({ token, before }) => token === undefined || before === undefined, {
+    error: "before is for a principal",
   });

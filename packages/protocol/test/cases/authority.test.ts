@@ -13,8 +13,17 @@ describe("loops end", () => {
     const { desk, runId, agent } = atWork([PAGE], { policy });
     agent.append(...proposal("c", "page"));
     applied(agent.append({ type: "round.open" }, { type: "round.open" }));
-    const { skipped } = agent.append({ type: "round.open" });
-    expect(skipped?.[0]?.error).toMatchObject({ code: "budget_exceeded", details: { runId } });
+    const said = { type: "CUSTOM", name: "said", value: 1 } as const;
+    const verdict = agent.append(said, { type: "round.open" }, { ...said, value: 2 });
+    // What came before stands, what went too far is taken as the run's end, and what came after is of an ended run.
+    expect(verdict).toMatchObject({
+      status: "applied",
+      ended: { code: "budget_exceeded", message: expect.stringContaining("more than 3 rounds") },
+      skipped: [{ index: 2, error: { code: "run_ended" } }],
+    });
+    expect(desk.entries.at(-1)?.event).toMatchObject({ type: "run.ended", error: verdict.ended });
+    const kept = [...desk.state.items.values()].filter(({ kind }) => kind === "event");
+    expect(kept).toMatchObject([{ event: { value: 1 } }]);
     expect(desk.run(runId)).toMatchObject({
       outcome: "error",
       reason: "budget_exceeded",
@@ -34,7 +43,14 @@ describe("loops end", () => {
         ...proposal(`w:${time}`, "page", time % 2 ? '{"a":1}' : '{ "a": 1 }'),
         { type: "round.close" },
       );
-      if (verdict.status === "rejected" || desk.run(runId).status === "ended") break;
+      if (verdict.ended) {
+        expect(verdict).toMatchObject({
+          status: "applied",
+          ended: { code: "budget_exceeded" },
+          skipped: [{ index: 4, error: { code: "run_ended" } }],
+        });
+        break;
+      }
       const claim = applied(desk.user({ type: "call.claim", callId: `w:${time}` }));
       keys.push(claim.callId);
       const { claimId = "" } = claim;

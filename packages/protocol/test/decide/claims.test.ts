@@ -1,3 +1,4 @@
+import { waitingOf } from "@holdfast/protocol";
 import { describe, expect, it } from "vitest";
 import { applied, proposal, type Desk } from "../support/desk.ts";
 import { approvalOf, atWork, OK } from "../cases/support.ts";
@@ -18,6 +19,23 @@ describe("4.5 claims", () => {
     applied(desk.user({ type: "call.release", callId: "c1", claimId }));
     expect(desk.call("c1")).toMatchObject({ status: "open", manual: true });
     expect(desk.user({ type: "call.claim", callId: "c1" }).error?.code).toBe("retry_unsafe");
+  });
+
+  it("3.3.6 a call that is claimed and let go for ever keeps how it began and what came last", () => {
+    const { desk, agent } = atWork([PAGE]);
+    agent.append(...proposal("c1", "page"), { type: "round.close" });
+    for (let times = 200; times > 0; times -= 1) {
+      desk.tick(1);
+      const claimId = claim(desk, "c1");
+      applied(desk.user({ type: "call.release", callId: "c1", claimId }));
+    }
+    const { history, pastClaims } = desk.call("c1");
+    expect([history.length, pastClaims?.length]).toEqual([64, 8]);
+    const what = history.map((moment) => moment.what);
+    expect(what.slice(0, 4)).toEqual(["proposed", "ended", "opened", "claimed"]);
+    expect(what.slice(-2)).toEqual(["claimed", "released"]);
+    expect(history.at(-1)?.at).toBe(desk.now());
+    expect(waitingOf(desk.call("c1"))).toMatchObject({ kind: "client", since: desk.now() });
   });
 
   it("a call claimed before its round closed gets its deadline when it is let go", () => {

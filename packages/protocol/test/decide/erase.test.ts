@@ -68,7 +68,7 @@ const says = (value: unknown) => JSON.stringify(value).includes(SECRET);
 const logWithout = (desk: Desk, target: { callId: string } | { messageId: string }) =>
   desk.entries.map((entry) => eraseEntry(entry, target, { by: "x", at: 1 }, digest) ?? entry);
 
-it("6.16 takes all that a call says out of state and log, and keeps what was done", () => {
+it("6.21 takes all that a call says out of state and log, and keeps what was done", () => {
   const { desk, erase } = scene();
   applied(erase({ callId: "c1" }));
   const call = desk.call("c1");
@@ -102,7 +102,7 @@ it("6.16 takes all that a call says out of state and log, and keeps what was don
   expect(argumentsForModel(call)).toEqual({});
 });
 
-it.each(["m1", "t1"])("6.16 takes all that message %s says out of state and log", (messageId) => {
+it.each(["m1", "t1"])("6.21 takes all that message %s says out of state and log", (messageId) => {
   const { desk, erase } = scene();
   applied(erase({ messageId }));
   const row = desk.state.messages.get(messageId) ?? desk.state.items.get(messageId);
@@ -117,7 +117,7 @@ it.each(["m1", "t1"])("6.16 takes all that message %s says out of state and log"
   expect(about.filter(says)).toEqual([]);
 });
 
-it("6.16 leaves the digest of what an act said, and of nothing else", () => {
+it("6.21 leaves the digest of what an act said, and of nothing else", () => {
   const { desk } = scene();
   const erased = logWithout(desk, { callId: "c1" }).filter(({ erased: mark }) => mark);
   const digested = erased.filter(({ erased: mark }) => mark?.digest !== undefined);
@@ -125,7 +125,7 @@ it("6.16 leaves the digest of what an act said, and of nothing else", () => {
   expect(erased.length).toBeGreaterThan(8);
 });
 
-it("6.16 refuses what still grows, and what is not there", () => {
+it("6.21 refuses what still grows, and what is not there", () => {
   const { desk, agent, erase } = scene();
   const items: AgentItem[] = [
     { type: "round.open" },
@@ -142,7 +142,7 @@ it("6.16 refuses what still grows, and what is not there", () => {
   expect(erase({ callId: "none" }).error?.code).toBe("unknown_call");
 });
 
-it("6.16 changes nothing the second time", () => {
+it("6.21 changes nothing the second time", () => {
   const { desk, erase } = scene();
   applied(erase({ callId: "c1" }));
   const { head } = desk.state;
@@ -150,7 +150,7 @@ it("6.16 changes nothing the second time", () => {
   expect(desk.state.head).toBe(head);
 });
 
-it("6.16 lets nothing be said again of what was erased", () => {
+it("6.21 lets nothing be said again of what was erased", () => {
   const { desk, agent, erase } = scene();
   applied(erase({ callId: "c1" }));
   applied(erase({ messageId: "t1" }));
@@ -168,7 +168,7 @@ it("6.16 lets nothing be said again of what was erased", () => {
   expect(says(desk.call("c1"))).toBe(false);
 });
 
-it("6.16 begins no erased message again, in the round it was said in", () => {
+it("6.21 begins no erased message again, in the round it was said in", () => {
   const { agent, erase } = scene();
   const start = { type: "TEXT_MESSAGE_START", messageId: "t2" } as const;
   const end = { type: "TEXT_MESSAGE_END", messageId: "t2" } as const;
@@ -177,7 +177,7 @@ it("6.16 begins no erased message again, in the round it was said in", () => {
   expect(agent.append(start).skipped?.[0]?.error.code).toBe("sequence_violation");
 });
 
-it("6.16 takes an erased call for no other one", () => {
+it("6.21 takes an erased call for no other one", () => {
   const { desk, agent, erase } = scene();
   applied(erase({ callId: "c1" }));
   applied(agent.append({ type: "round.open" }, ...proposal("c1", "pay", "{}")));

@@ -52,6 +52,24 @@ describe("4.8 whose call an id means", () => {
     expect([args(runId), args(other)]).toEqual(['{"run":1}', "{}"]);
   });
 
+  it("4.8.4 a further use of an id is compared with its first and its newest 256", () => {
+    const { desk, agent } = atWork([JOB], { policy: { budget: { rounds: 9, repeats: 999 } } });
+    const use = (n: number) => agent.append(...proposal("p:0", "job", `{"n":${n}}`));
+    for (let n = 0; n < 300; n += 1) {
+      applied(use(n));
+      applied(agent.append({ type: "call.answer", callId: "p:0", ...OK }));
+    }
+    const replayed = (n: number) => {
+      const before = desk.state.calls.size;
+      applied(use(n));
+      applied(agent.append({ type: "call.answer", callId: "p:0", ...OK }));
+      return desk.state.calls.size === before;
+    };
+    // The use itself is the newest: 255 are left to compare it with.
+    expect([0, 45, 299].map(replayed)).toEqual([true, true, true]);
+    expect([44, 1].map(replayed)).toEqual([false, false]);
+  });
+
   it("a replay that was dropped leaves the id with the call before it", () => {
     const { desk, runId, agent } = atWork([JOB]);
     const answer = { type: "call.answer", callId: "p:0", ...OK } as const;

@@ -116,7 +116,7 @@ it("4.3.9 refuses an edit that is too long, and the call waits on", () => {
   expect(desk.call("c1").status).toBe("gated");
 });
 
-it("6.13 refuses one item that is too large, and the others stand", () => {
+it("6.19 refuses one item that is too large, and the others stand", () => {
   const { agent, desk } = scene();
   const items: AgentItem[] = [
     { type: "TEXT_MESSAGE_START", messageId: "t1" },
@@ -139,7 +139,7 @@ it("6.13 refuses one item that is too large, and the others stand", () => {
   expect(desk.state.items.get("t1")).toMatchObject({ text: "small", status: "closed" });
 });
 
-it("6.13 refuses a command that is too large", () => {
+it("6.19 refuses a command that is too large", () => {
   const { desk } = scene();
   const refused = (body: Parameters<Desk["user"]>[0]) => desk.user(body).error?.code;
   expect(refused({ type: "message.send", messageId: "m2", content: big })).toBe("too_large");

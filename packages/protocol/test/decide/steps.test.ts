@@ -1,6 +1,7 @@
+import type { AgentItem } from "@holdfast/protocol";
 import { describe, expect, it } from "vitest";
 import { applied, proposal } from "../support/desk.ts";
-import { atWork, OK, roundTrip } from "../cases/support.ts";
+import { approvalOf, atWork, OK, roundTrip } from "../cases/support.ts";
 
 const JOB = { name: "job" };
 const PAGE = { name: "page", executor: "client" } as const;
@@ -57,6 +58,82 @@ describe("5.7 steps", () => {
       [1, "b"],
     ]);
     applied(agent.step("a").append(start));
+  });
+
+  describe("5.7.8 what a step began is its own to go on with", () => {
+    const said = { type: "TEXT_MESSAGE_CONTENT", messageId: "t", delta: "x" } as const;
+    const more = { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: "{}" } as const;
+    const items: AgentItem[] = [
+      said,
+      { type: "TEXT_MESSAGE_END", messageId: "t" },
+      more,
+      { type: "TOOL_CALL_END", toolCallId: "c" },
+      { type: "call.replace_arguments", callId: "c", arguments: "{}" },
+      { type: "call.invalidate", callId: "c", error: { message: "No." } },
+      { type: "call.invalidate", callId: "e", error: { message: "No." } },
+      { type: "call.ask", callId: "e" },
+    ];
+    const begun: AgentItem[] = [
+      { type: "TEXT_MESSAGE_START", messageId: "t", role: "assistant" },
+      { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "job" },
+      ...proposal("e", "job"),
+    ];
+    const where = ["no step", "a", "b"] as const;
+    const pairs = where.flatMap((mine) => where.map((other) => [mine, other] as const));
+
+    it.each(pairs)("begun in %s, gone on with in %s", (mine, other) => {
+      const { desk, agent } = atWork([JOB]);
+      for (const id of ["a", "b"]) applied(agent.startStep(id));
+      const at = (step: (typeof where)[number]) => (step === "no step" ? agent : agent.step(step));
+      applied(at(mine).append(...begun));
+      const entries = desk.entries.length;
+      const { skipped = [] } = at(other).append(...items);
+      if (mine === other) {
+        // Once ended, nothing more is said of its arguments but that they are invalid, or to be asked for.
+        expect(skipped.map(({ index }) => index)).toEqual([4]);
+      } else {
+        expect(skipped.map(({ error }) => error.code)).toEqual(
+          items.map(() => "sequence_violation"),
+        );
+        expect(desk.entries.length).toBe(entries);
+      }
+      const use: AgentItem[] = [
+        { type: "call.annotate", callId: "e", metadata: { app: 1 } },
+        { type: "call.progress", callId: "e", progress: 1 },
+        { type: "call.answer", callId: "e", ...OK },
+      ];
+      const used = at(other).append(...use);
+      expect(used.skipped).toBeUndefined();
+    });
+
+    it("nor does its next attempt go on with it", () => {
+      const { agent } = atWork([JOB]);
+      applied(agent.startStep("a"));
+      applied(agent.step("a").append(...begun));
+      applied(agent.startStep("a"));
+      const codes = agent
+        .step("a")
+        .append(...items)
+        .skipped?.map(({ error }) => error.code);
+      const call = "call_settled";
+      const message = "sequence_violation";
+      expect(codes).toEqual([message, message, ...Array.from({ length: 6 }, () => call)]);
+    });
+  });
+
+  it("5.7.9 batches are told apart by producer and number alone, so that a step's attempts share no name", () => {
+    const { desk, runId, agent } = atWork([]);
+    const note = (value: number) => ({ type: "CUSTOM", name: "note", value }) as const;
+    applied(agent.startStep("a"));
+    const late = desk.agent(runId, 1, "shared").step("a", 1);
+    const own = desk.agent(runId, 1, "own").step("a", 1);
+    const unsent = { id: "u", type: "run.append", ...late.fence(), items: [note(1)] } as const;
+    applied(agent.startStep("a"));
+    // Under a name of its own, the older attempt hears that it is over.
+    expect(own.append(note(1)).error?.code).toBe("attempt_fenced");
+    applied(desk.agent(runId, 1, "shared").step("a", 2).append(note(2)));
+    const actor = desk.env("agent:demo", { runId, attempt: 1 });
+    expect(desk.decide(unsent, actor)).toMatchObject({ status: "applied", repeated: true });
   });
 
   it("4.4.5 what a step said outside its rounds closes with it", () => {
@@ -134,6 +211,30 @@ describe("5.8 steering", () => {
     expect([desk.run(runId).status, reports()]).toEqual(["suspended", [false, undefined]]);
     applied(desk.user({ type: "run.cancel", runId }));
     expect(reports()).toEqual([false, false]);
+  });
+
+  it("5.8.5 a round that names what its request holds reads just that, whatever is still to run", () => {
+    const { desk, runId, agent } = atWork([{ name: "pay", approval: "always" }]);
+    const steers = () => desk.run(runId).steers?.map(({ consumed }) => consumed);
+    applied(agent.append({ type: "round.open" }, ...proposal("c", "pay"), { type: "round.close" }));
+    for (const id of ["s1", "s2", "s3"]) desk.send(id, { whileActive: "steer" });
+    const approvalId = approvalOf(desk, "c");
+    applied(desk.user({ type: "call.decide", callId: "c", approvalId, approved: true }));
+    // An approved call is to run first, and none is named: all wait on.
+    applied(agent.append({ type: "round.open" }));
+    applied(agent.append({ type: "round.open", steers: [] }));
+    expect(steers()).toEqual([undefined, undefined, undefined]);
+    // Names are taken once, in the order of the log, and what nobody sent means nothing.
+    applied(agent.append({ type: "round.open", steers: ["s2", "nobody", "m1", "s2"] }));
+    expect(steers()).toEqual([undefined, true, undefined]);
+    applied(agent.append({ type: "round.open", steers: ["s2", "s3", "s1"] }));
+    expect(steers()).toEqual([true, true, true]);
+    const read = [...desk.state.items.values()].filter((item) => item.kind === "steer");
+    expect(read.map(({ message, round }) => [message.id, round])).toEqual([
+      ["s2", 5],
+      ["s1", 6],
+      ["s3", 6],
+    ]);
   });
 
   it("it answers with the run that is steered, which is where the view goes on", () => {

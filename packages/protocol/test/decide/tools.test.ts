@@ -44,6 +44,20 @@ describe("4.3.7 advertised tools", () => {
     expect(schemaText(OTHER)).not.toBe(schemaText(PAGE));
   });
 
+  it("4.3.9 are the 1024 that were advertised last, each name once", () => {
+    const desk = openDesk();
+    for (let n = 0; n < 1_500; n += 500)
+      advertise(
+        desk,
+        Array.from({ length: 500 }, (_, k) => ({ name: `t${n + k}` })),
+      );
+    advertise(desk, [{ name: "t600" }, { name: "t0" }]);
+    const names = desk.state.session.advertised.map(({ tool }) => tool.name);
+    expect([names.length, new Set(names).size]).toEqual([1024, 1024]);
+    expect(names[0]).toBe("t477");
+    expect(names.slice(-2)).toEqual(["t600", "t0"]);
+  });
+
   it("said again change nothing for a minute; anything new among them is recorded", () => {
     const desk = openDesk();
     advertise(desk, [PAGE]);

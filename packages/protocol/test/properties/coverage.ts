@@ -27,11 +27,13 @@ const CALL_TRIGGERS = words(`
 `);
 
 const RUN_TRIGGERS = words(
-  "start start:wrong step.start append heartbeat finish fail hole lease cancel",
+  "start start:wrong step.start append heartbeat hold finish fail release hole lease cancel",
 );
 
 /** A held run never had an attempt; every other one may have had several. */
-const OLDER = words("append heartbeat finish fail hole lease").map((it) => `${it}:older`);
+const OLDER = words("append heartbeat hold finish fail release hole lease").map(
+  (it) => `${it}:older`,
+);
 
 const REACHABLE = [
   ...STATUSES.flatMap((status) => CALL_TRIGGERS.map((it) => `call ${status} / ${it}`)),

@@ -52,7 +52,7 @@ function eraser() {
 }
 
 it(
-  "6.16 a log that was erased gives the state of having watched, also to whoever had read a part of it",
+  "6.21 a log that was erased gives the state of having watched, also to whoever had read a part of it",
   { timeout: 120_000 },
   () => {
     let erasures = 0;

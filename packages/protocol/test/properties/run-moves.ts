@@ -37,7 +37,12 @@ export function runMoves(desk: Desk, run: Run, moves: Moves): void {
       { pair: pair(`append${age}`), act: () => agent.append({ type: "round.open" }) },
       { pair: pair(`step.start${age}`), act: () => agent.startStep("a") },
       { pair: pair(`heartbeat${age}`), act: () => agent.command(heartbeat) },
+      {
+        pair: pair(`hold${age}`),
+        act: () => agent.command({ ...heartbeat, until: desk.now() + 100 }),
+      },
       { pair: pair(`finish${age}`), act: () => agent.finish() },
+      { pair: pair(`release${age}`), act: () => agent.command(release(agent.fence())) },
       { pair: pair(`hole${age}`), act: () => agent.command(append(agent.fence(), 3)) },
       { pair: pair(`lease${age}`), act: lose },
     );
@@ -49,6 +54,10 @@ export function runMoves(desk: Desk, run: Run, moves: Moves): void {
   if (run.status !== "active") return;
   activeMoves(desk, run, moves);
   stepMoves(desk, run, moves);
+}
+
+function release(fence: ReturnType<ReturnType<Desk["agent"]>["fence"]>): CommandBody {
+  return { type: "run.release", ...fence };
 }
 
 function append(fence: ReturnType<ReturnType<Desk["agent"]>["fence"]>, ahead: number): CommandBody {

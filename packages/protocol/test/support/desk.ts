@@ -127,10 +127,13 @@ export function openDesk(options: DeskOptions = {}) {
     /** Decides without a word to whoever listens. */
     repeat(command: Command, actor: Env): Verdict {
       const before = photograph(state);
+      const { head } = state;
       freeze(command);
       const verdict = decide(draft, command, actor);
       if (verdict.status === "rejected" && !isSame(before, photograph(state)))
         throw new Error(`${command.type} was refused (${verdict.error?.code}) and left a trace`);
+      if (isRefusedWhole(command, verdict) && state.head !== head)
+        throw new Error("Every item of a batch was refused, and it wrote something");
       settle();
       note({ type: "command", command, actor: actor.actor, verdict });
       return verdict;
@@ -224,6 +227,11 @@ export type Act =
       readonly actor: Env["actor"];
       readonly verdict: Verdict;
     };
+
+/** A batch that was taken, though none of its items was. */
+function isRefusedWhole(command: Command, { skipped }: Verdict): boolean {
+  return command.type === "run.append" && command.items.length === skipped?.length;
+}
 
 type OnCommand = (command: Command, actor: Env["actor"], verdict: Verdict) => void;
 

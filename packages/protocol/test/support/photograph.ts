@@ -15,7 +15,7 @@ export function photograph(state: SessionState): readonly unknown[] {
   for (const producer of state.producers.values()) seen.push(producer);
   for (const id of index.nodes) seen.push(id);
   for (const id of index.live) seen.push(id);
-  for (const [name, id] of index.aliases) seen.push(name, id);
+  for (const [name, ids] of index.aliases) seen.push(name, ...ids);
   for (const [runId, parts] of index.parts) {
     seen.push(runId, parts.length);
     for (const part of parts) seen.push(part);

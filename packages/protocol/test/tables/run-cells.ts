@@ -5,6 +5,7 @@
  *
  * - `=` applied, and the run is as it was · `applied` fenced and taken, the run goes on
  * - `held`, `queued`, … its new phase · `queued again` under a new wake id · `ended complete` so · `agent_lost` the reason
+ * - `held up to then`, `held for a day` as it was, with a time up to which nobody need hear of it
  * - `news` as it was, with something the agent has not seen
  * - `new run waits`, `new run starts` what becomes of a message's own run, this one going on as it was
  * - `steered` the message is the run's to read, and makes no run · `read`, `not read` by the round
@@ -48,6 +49,21 @@ export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
     suspended: { "": "! attempt_fenced" },
     ended: { "": "! run_ended" },
   },
+  hold: {
+    held: { "": "! attempt_fenced" },
+    queued: { "": "! attempt_fenced", lost: "! attempt_fenced" },
+    active: {
+      "": "held up to then",
+      "for ever": "held for a day",
+      "up to now": "=",
+      "held for longer": "=",
+      "held for less": "held up to then",
+      "older attempt": "! attempt_fenced",
+      person: "! forbidden",
+    },
+    suspended: { "": "! attempt_fenced" },
+    ended: { "": "! run_ended" },
+  },
   finish: {
     held: { "": "! attempt_fenced" },
     queued: { "": "! attempt_fenced", "lost, repeat": "=" },
@@ -88,6 +104,10 @@ export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
       "claimed call": "suspended",
       "lost three times": "queued again",
       steered: "queued again",
+      "released often": "ended error, released_too_often",
+      "released often, client call": "ended error, released_too_often",
+      "released often, next round": "queued again",
+      "released often, finished once": "queued again",
       repeat: "=",
       hole: "! sequence_gap",
       "older attempt": "! attempt_fenced",
@@ -153,6 +173,9 @@ export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
       "steered, in a step": "read",
       "steered, client call": "read",
       "steered, approved": "not read",
+      "steered, naming it": "read",
+      "steered, approved, naming it": "read",
+      "steered, naming none": "not read",
       "steered before, lost": "read",
       "steered before, in a step": "read",
     },
@@ -173,6 +196,18 @@ export const RUN_CELLS: Readonly<Record<string, RunRow>> = {
       "older attempt": "=",
       steered: "queued again",
       "steered, lost three times": "ended error, agent_lost",
+    },
+    suspended: { "": "=" },
+    ended: { "": "=" },
+  },
+  "its worker was gone at the grant": {
+    held: { "": "=" },
+    queued: { "": "=" },
+    active: {
+      "": "queued again",
+      "lost three times": "queued again",
+      "released often": "ended error, released_too_often",
+      "older attempt": "=",
     },
     suspended: { "": "=" },
     ended: { "": "=" },

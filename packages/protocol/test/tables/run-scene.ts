@@ -48,13 +48,19 @@ export function ready(phase: Phase, words: ReadonlySet<string>): RunScene {
       send(scene, "finish");
       answer(scene, "early");
     }
+  } else if (has("released often")) {
+    for (let left = MOST_RELEASES; left > 0; left -= 1) {
+      begin(scene, false);
+      send(scene, "release");
+    }
+    if (has("finished once")) finishOnce(scene);
   } else if (has("lost three times")) {
     lose(scene, 1);
     if (has("finished once")) finishOnce(scene);
     lose(scene, 2);
   } else if (has("lost") || has("older attempt")) lose(scene, 1);
   if (phase === "queued") return expectPhase(phase, scene);
-  begin(scene, !has("steered before"));
+  begin(scene, !has("steered before") && (!has("released often") || has("next round")));
   if (phase === "suspended" && !has("claimed call") && !has("gated call"))
     propose(scene, "page-call", "page");
   if (has("client call") && desk.state.calls.get("page-call") === undefined)
@@ -70,6 +76,9 @@ export function ready(phase: Phase, words: ReadonlySet<string>): RunScene {
   if (phase === "suspended" || phase === "ended") send(scene, "finish");
   return expectPhase(phase, scene);
 }
+
+/** Once more is too often. */
+const MOST_RELEASES = 20;
 
 const TRANSFER: ToolDeclaration = { name: "transfer", approval: "always", approvalMs: 100 };
 

@@ -62,6 +62,8 @@ describe("5.1 every cell of the run table", () => {
   });
 });
 
+const HOUR = 3_600_000;
+
 function judge(expected: string, scene: RunScene, before: Run, entries: number, it: Happened) {
   const { desk, runId } = scene;
   const run = desk.run(runId);
@@ -74,8 +76,15 @@ function judge(expected: string, scene: RunScene, before: Run, entries: number, 
   expect(it.error).toBeUndefined();
   switch (expected) {
     case "=":
+      if (scene.has("held for longer"))
+        return expect(run).toEqual({ ...before, heldUntil: desk.now() + 20 * HOUR });
       expect(run).toBe(before);
       return expect(since.filter((entry) => entry.runId === runId)).toEqual([]);
+    case "held up to then":
+    case "held for a day": {
+      const heldUntil = desk.now() + (expected === "held for a day" ? 24 : 10) * HOUR;
+      return expect(run).toEqual({ ...before, heldUntil });
+    }
     case "applied":
       expect(since.length).toBeGreaterThan(0);
       return expect(phaseOf(run)).toBe("active");
@@ -114,6 +123,8 @@ function judge(expected: string, scene: RunScene, before: Run, entries: number, 
       return expect(since.filter((entry) => entry.event.type === "run.queued")).toHaveLength(1);
     default: {
       const [phase, reason] = expected.split(", ");
+      // Whoever went past a budget is told; nobody else ends a run by an item.
+      expect(it.ended?.code).toBe(reason === "budget_exceeded" ? reason : undefined);
       if (!phase?.startsWith("ended")) return expect(phaseOf(run)).toBe(phase);
       expect(run).toMatchObject({ status: "ended", outcome: phase.slice(6), behind: [] });
       expect(run.reason).toBe(reason);

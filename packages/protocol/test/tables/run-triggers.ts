@@ -1,4 +1,4 @@
-import type { Rejection, Verdict } from "@holdfast/protocol";
+import type { Rejection, RunFailure, Verdict } from "@holdfast/protocol";
 import { applied, proposal } from "../support/desk.ts";
 import { answer, closeRound, propose, send, steer, type RunScene } from "./run-scene.ts";
 
@@ -6,7 +6,11 @@ import { answer, closeRound, propose, send, steer, type RunScene } from "./run-s
 export interface Happened {
   readonly error?: Rejection | undefined;
   readonly runId?: string;
+  /** The error that the command ended its run in. */
+  readonly ended?: RunFailure;
 }
+
+const HOUR = 3_600_000;
 
 type Act = (scene: RunScene) => Happened | undefined;
 
@@ -22,6 +26,17 @@ export const RUN_TRIGGERS: Readonly<Record<string, Act>> = {
     const attempt = has("older attempt") ? 1 : desk.run(runId).attempt;
     const actor = has("person") ? desk.env("user:ana") : desk.env("agent:demo", { runId, attempt });
     return desk.command({ type: "run.heartbeat", runId, attempt }, actor);
+  },
+  hold({ desk, runId, has }) {
+    const attempt = has("older attempt") ? 1 : desk.run(runId).attempt;
+    const actor = has("person") ? desk.env("user:ana") : desk.env("agent:demo", { runId, attempt });
+    const hold = (hours: number) => {
+      const until = desk.now() + hours * HOUR;
+      return desk.command({ type: "run.heartbeat", runId, attempt, until }, actor);
+    };
+    if (has("held for longer")) applied(hold(20));
+    if (has("held for less")) applied(hold(5));
+    return hold(has("for ever") ? 1_000 : has("up to now") ? 0 : 10);
   },
   finish(scene) {
     prepare(scene);
@@ -42,6 +57,11 @@ export const RUN_TRIGGERS: Readonly<Record<string, Act>> = {
   "lease expires"({ desk, runId, has }) {
     const attempt = has("older attempt") ? 1 : desk.run(runId).attempt;
     desk.timer({ type: "lease", runId, attempt });
+    return undefined;
+  },
+  "its worker was gone at the grant"({ desk, runId, has }) {
+    const attempt = has("older attempt") ? 1 : desk.run(runId).attempt;
+    desk.timer({ type: "left", runId, attempt });
     return undefined;
   },
   "last call answered"(scene) {
@@ -88,12 +108,19 @@ function roundsLeft({ desk, runId }: RunScene): number {
 function openRound({ desk, runId, has }: RunScene): Happened {
   const agent = desk.agent(runId);
   if (has("in a step")) applied(agent.startStep("s"));
-  const verdict = (has("in a step") ? agent.step("s") : agent).append({ type: "round.open" });
-  return desk.run(runId).status === "ended" && verdict.skipped ? {} : verdict;
+  const named = has("naming it") ? ["s1"] : has("naming none") ? [] : undefined;
+  const open = { type: "round.open", ...(named && { steers: named }) } as const;
+  return told((has("in a step") ? agent.step("s") : agent).append(open));
+}
+
+/** A batch of which all must be taken, or nothing. */
+function told(verdict: Verdict): Happened {
+  const error = verdict.error ?? verdict.skipped?.[0]?.error;
+  return { ...verdict, ...(error && { error }) };
 }
 
 /** Two calls of the same arguments are the run's budget; the third is one too many. */
-function repeatOnce(scene: RunScene): Verdict {
+function repeatOnce(scene: RunScene): Happened {
   const { desk, runId, has } = scene;
   const agent = desk.agent(runId);
   const args = '{"a":1,"b":[2]}';
@@ -104,7 +131,7 @@ function repeatOnce(scene: RunScene): Verdict {
     applied(agent.append(...proposal("r2", "job", args)));
   }
   const last = has("other spacing") ? '{ "b": [2], "a": 1 }' : has("other arguments") ? "{}" : args;
-  return agent.append(...proposal("r3", has("other tool") ? "page" : "job", last));
+  return told(agent.append(...proposal("r3", has("other tool") ? "page" : "job", last)));
 }
 
 function fenced(scene: RunScene, what: Parameters<typeof send>[1]): Verdict {

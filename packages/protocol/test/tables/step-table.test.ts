@@ -1,18 +1,8 @@
-import { emptyState, reduceAll, toOffset, type Step, type Verdict } from "@holdfast/protocol";
+import { emptyState, reduceAll, toOffset, type Step } from "@holdfast/protocol";
 import { describe, expect, it } from "vitest";
-import { applied, openDesk, proposal, type Desk } from "../support/desk.ts";
 import { rowsOf } from "../support/photograph.ts";
 import { STEP_CELLS, type StepStatus } from "./step-cells.ts";
-
-interface Scene {
-  readonly desk: Desk;
-  readonly runId: string;
-  readonly has: (word: string) => boolean;
-  /** The batches of the step that were taken. */
-  readonly taken: Command[];
-}
-
-type Command = Parameters<Desk["decide"]>[0];
+import { arrangeStep, STEP_TRIGGERS, type StepScene } from "./step-scene.ts";
 
 const CELLS = Object.entries(STEP_CELLS).flatMap(([trigger, row]) =>
   Object.entries(row).flatMap(([status, cell]) =>
@@ -29,10 +19,10 @@ const reached = new Set<string>();
 describe("5.7 every cell of the step table", () => {
   for (const { trigger, status, words, expected } of CELLS) {
     it(`${trigger}, ${status} (${words}): ${expected}`, () => {
-      const scene = arrange(status, new Set(words.split(", ")));
+      const scene = arrangeStep(status, new Set(words.split(", ")));
       const { desk, runId } = scene;
       const before = { step: stepOf(scene), run: desk.run(runId), entries: desk.entries.length };
-      const act = TRIGGERS[trigger];
+      const act = STEP_TRIGGERS[trigger];
       if (!act) throw new Error(`Nothing drives ${trigger}`);
       const verdict = act(scene);
       const since = desk.entries.slice(before.entries);
@@ -64,106 +54,6 @@ describe("5.7 every cell of the step table", () => {
   it("was reached", () => expect(reached.size).toBe(CELLS.length));
 });
 
-function stepOf({ desk, runId }: Scene): Step | undefined {
+function stepOf({ desk, runId }: StepScene): Step | undefined {
   return desk.run(runId).steps?.find(({ id }) => id === "s");
-}
-
-function arrange(status: StepStatus, words: ReadonlySet<string>): Scene {
-  const has = (word: string) => words.has(word);
-  const desk = openDesk({ tools: [{ name: "job" }, { name: "page", executor: "client" }] });
-  desk.onCommand = (command, _, verdict) => {
-    if (verdict.status !== "applied" || verdict.repeated || !("seq" in command)) return;
-    if ("stepId" in command) scene.taken.push(command);
-  };
-  const runId = desk.send("m1");
-  const scene: Scene = { desk, runId, has, taken: [] };
-  if (has("older run attempt")) {
-    desk.start(runId);
-    lose(scene);
-  }
-  desk.start(runId);
-  applied(desk.agent(runId).append({ type: "round.open" }, ...proposal("early", "job")));
-  if (has("beside another")) applied(desk.agent(runId).startStep("other"));
-  if (status !== "none") work(scene);
-  if (has("started twice")) work(scene);
-  if (has("answer read by itself")) applied(step(scene).append({ type: "round.open" }));
-  if (status === "ended") applied(desk.agent(runId).endStep("s"));
-  if (has("answer read")) applied(desk.agent(runId).append({ type: "round.open" }));
-  if (has("answer behind the barrier")) passBarrier(scene);
-  if (has("in the next run attempt")) {
-    lose(scene);
-    desk.start(runId);
-  }
-  if (has("run suspended")) {
-    applied(desk.agent(runId).append({ type: "round.open" }, ...proposal("pg", "page")));
-    applied(desk.agent(runId).finish());
-  }
-  if (has("run ended")) applied(desk.user({ type: "run.cancel", runId }));
-  return scene;
-}
-
-/** Starts the step, which begins a round and says something; one that was asked about its answers gives one. */
-function work(scene: Scene): void {
-  const { desk, runId } = scene;
-  applied(desk.agent(runId).startStep("s"));
-  applied(step(scene).append({ type: "round.open" }));
-  if (!["answer read", "answer read by itself", "answer behind the barrier"].some(scene.has))
-    return;
-  const answer = { outcome: "ok", answer: { type: "text", text: "" } } as const;
-  applied(step(scene).append({ type: "call.answer", callId: "early", ...answer }));
-}
-
-/** The run waits for a client, and goes on. */
-function passBarrier({ desk, runId }: Scene): void {
-  applied(desk.agent(runId).append(...proposal("pg", "page")));
-  applied(desk.agent(runId).finish());
-  const answer = { outcome: "ok", answer: { type: "text", text: "" } } as const;
-  applied(desk.user({ type: "call.answer", callId: "pg", ...answer }));
-  desk.start(runId);
-}
-
-function step({ desk, runId }: Scene) {
-  return desk.agent(runId).step("s");
-}
-
-function lose({ desk, runId }: Scene): undefined {
-  desk.timer({ type: "lease", runId, attempt: desk.run(runId).attempt });
-}
-
-const TRIGGERS: Readonly<Record<string, (scene: Scene) => Verdict | undefined>> = {
-  "step.start": (scene) => send(scene, { type: "step.start" }),
-  "step.end": (scene) => send(scene, { type: "step.end" }),
-  append: (scene) => send(scene, { type: "run.append", items: [{ type: "round.open" }] }),
-  "another starts": ({ desk, runId }) => applied(desk.agent(runId).startStep("other")),
-  "attempt finishes": ({ desk, runId }) => desk.agent(runId).finish(),
-  "attempt is lost": lose,
-  "run is cancelled": ({ desk, runId }) => desk.user({ type: "run.cancel", runId }),
-  "run is replaced": ({ desk }) => void desk.send("m2", { whileActive: "replace" }),
-  "run fails": ({ desk, runId }) => desk.agent(runId).fail(),
-};
-
-/** The command for the step, as the words have it. */
-function send(
-  { desk, runId, has, taken }: Scene,
-  body:
-    | { type: "step.start" | "step.end" }
-    | { type: "run.append"; items: [{ type: "round.open" }] },
-): Verdict {
-  const attempt = has("older run attempt") ? 1 : desk.run(runId).attempt;
-  const actor = has("person") ? desk.env("user:ana") : desk.env("agent:demo", { runId, attempt });
-  if (has("repeat")) {
-    const repeated = has("older step attempt")
-      ? taken.find((it) => it.type === "run.append" && it.stepAttempt === 1)
-      : taken.findLast((it) => it.type === "step.start" || body.type !== "step.start");
-    if (!repeated) throw new Error("Nothing to repeat");
-    return desk.decide(repeated, actor);
-  }
-  const producer = has("other producer") ? "second" : "main";
-  const stepAttempt = has("older step attempt")
-    ? 1
-    : (desk.run(runId).steps?.find(({ id }) => id === "s")?.attempt ?? 1);
-  const fence = desk.agent(runId, attempt, producer).fence();
-  const seq = has("hole") ? 99 : fence.seq;
-  const named = body.type === "step.start" ? { stepId: "s" } : { stepId: "s", stepAttempt };
-  return desk.command({ ...body, ...fence, seq, ...named } as Parameters<Desk["user"]>[0], actor);
 }

@@ -4,6 +4,7 @@ import {
   isTransient,
   postCommands,
   unreachable,
+  type Batch,
   type Transport,
 } from "../wire/index.ts";
 import type { Work } from "./work.ts";
@@ -50,10 +51,11 @@ export function createAttempt(
  * Sends one command, given as JSON text, until the server gives its verdict. The very same bytes are sent again where
  * the network or the server's health failed, so the server recognises what it took already.
  *
+ * @param append where it is a `run.append`: over a socket it is acknowledged with others
  * @throws {HoldfastError} the transient error once the attempt's patience is over; what the server says of the request
  * as a whole (`unauthenticated`, `unknown_session`, `too_large`, …); the signal's reason when the attempt lapsed
  */
-export async function submit(attempt: Attempt, command: string): Promise<Verdict> {
+export async function submit(attempt: Attempt, command: string, append?: Batch): Promise<Verdict> {
   const { transport, signal, work, patienceMs } = attempt;
   const { timing, backoff } = transport;
   const since = timing.now();
@@ -61,7 +63,10 @@ export async function submit(attempt: Attempt, command: string): Promise<Verdict
     try {
       signal.throwIfAborted();
       const sentAt = timing.now();
-      const [verdict] = await postCommands(transport, work.session, [command], signal);
+      const verdict =
+        append && transport.socket
+          ? await transport.socket.append(work.session, command, append, signal)
+          : (await postCommands(transport, work.session, [command], signal))[0];
       if (!verdict) throw unreachable("The server gave no verdict.");
       const error = verdict.error && new HoldfastError(verdict.error);
       if (isTransient(error)) throw error;

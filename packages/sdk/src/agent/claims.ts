@@ -25,7 +25,7 @@ export interface Claims {
    * @throws {HoldfastError} the refusal: `claim_held`, `approval_required`, …; the attempt's reason when it is over
    */
   claim(callId: string): Promise<Claimed>;
-  /** The claim under which this attempt executes the call, if it does. */
+  /** The claim under which this attempt executes the call, if it does: this process, or another of the attempt's. */
   readonly claimOf: (callId: string) => string | undefined;
   /** The call was refused to this attempt: what its framework makes of that is no answer to it. */
   isRefused(callId: string): boolean;
@@ -85,7 +85,14 @@ export function createClaims(attempt: Attempt, live: () => Live, renewMs: number
       }
       throw new HoldfastError(error);
     },
-    claimOf: (callId) => held.get(callId),
+    claimOf(callId) {
+      const own = held.get(callId);
+      if (own !== undefined) return own;
+      const claim = find(live().state, callId)?.claim;
+      return claim && !claim.implicit && claim.attempt === attempt.work.attempt
+        ? claim.id
+        : undefined;
+    },
     isRefused: (callId) => refused.has(callId),
     observe(state) {
       for (const [callId, stop] of running) {

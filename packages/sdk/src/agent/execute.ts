@@ -6,7 +6,10 @@ import type { Proposals } from "./proposals.ts";
 
 /** What a tool's `execute` is given beside what its framework gives. */
 export interface Execution {
-  /** The same however often the call is executed, and another for every other call: give it to whoever has the effect. */
+  /**
+   * The session's id and the call's, `session/call`: the same however often the call is executed, and another for every
+   * other call, since providers repeat call ids from one session to the next. Give it to whoever has the effect.
+   */
   readonly idempotencyKey: string;
   /** Aborted when the call was cancelled, its claim was lost, or the attempt is over. */
   readonly abortSignal: AbortSignal;

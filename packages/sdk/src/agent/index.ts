@@ -8,6 +8,10 @@ export type { ApprovalPredicate, ToolApproval, ToolPolicies, ToolPolicy } from "
 export type { Run } from "./run.ts";
 export type { Step } from "./step.ts";
 export type { AgentTools } from "./tools.ts";
+export { readWebhook } from "./webhook/read.ts";
+export type { ReadWebhookOptions } from "./webhook/read.ts";
+export { webhookHandler } from "./webhook/handler.ts";
+export type { WebhookHandlerOptions, WebhookContext } from "./webhook/handler.ts";
 export { worker } from "./worker.ts";
 export type { RunName, Worker, WorkerOptions } from "./worker.ts";
 export type { CallAnswerOptions, Writer } from "./writer.ts";

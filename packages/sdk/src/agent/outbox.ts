@@ -7,6 +7,8 @@ import {
   type Verdict,
 } from "@holdfast/protocol";
 import { submit, type Attempt } from "./attempt.ts";
+import type { Batch } from "../wire/index.ts";
+import { overBudget } from "./over.ts";
 import { insteadOf } from "./oversize.ts";
 
 /** An item the server did not take, and why. */
@@ -143,7 +145,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function send(batch: readonly Queued[]): Promise<Rejection | undefined> {
     let verdict: Verdict;
     try {
-      verdict = await submit(attempt, commandOf(batch));
+      const { text, append } = commandOf(batch);
+      verdict = await submit(attempt, text, append);
     } catch (error) {
       if (error instanceof HoldfastError && isAboutContent(error)) return error.toRejection();
       throw error;
@@ -152,19 +155,30 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (verdict.error) return verdict.error;
     seq += 1;
     const skipped = new Map(verdict.skipped?.map(({ index, error }) => [index, error]));
-    batch.forEach((entry, index) => settle(entry, skipped.get(index)));
+    const over = verdict.ended && overBudget(work.runId, verdict.ended);
+    if (over) attempt.lapse(over);
+    batch.forEach((entry, index) => {
+      const error = skipped.get(index);
+      // What came after the item that ended the run was never refused for itself.
+      if (over && error?.code === "run_ended") {
+        waiting -= entry.text.length;
+        entry.drop(over);
+      } else settle(entry, error);
+    });
     return undefined;
   }
 
-  function commandOf(batch: readonly Queued[]): string {
+  /** The command's text, and where it is an append, which. */
+  function commandOf(batch: readonly Queued[]): { text: string; append?: Batch } {
     const next = seq + 1;
     const { runId, attempt: number } = work;
     const id = `${runId}.${number}.${producer}.${next}`;
-    const body = { id, runId, attempt: number, producer, seq: next, ...step };
-    const fence = JSON.stringify(body).slice(0, -1);
+    const append = { id, runId, attempt: number, producer, seq: next };
+    const fence = JSON.stringify({ ...append, ...step }).slice(0, -1);
     const [first] = batch;
-    if (first && !first.item) return `${fence},${first.text.slice(1)}`;
-    return `${fence},"type":"run.append","items":[${batch.map(({ text }) => text).join(",")}]}`;
+    if (first && !first.item) return { text: `${fence},${first.text.slice(1)}` };
+    const items = batch.map(({ text }) => text).join(",");
+    return { text: `${fence},"type":"run.append","items":[${items}]}`, append };
   }
 
   function settle(entry: Queued, error?: Rejection): void {

@@ -1,4 +1,4 @@
-import { HoldfastError, type SessionState } from "@holdfast/protocol";
+import { HoldfastError, type RunFailure, type SessionState } from "@holdfast/protocol";
 import type { Attempt } from "./attempt.ts";
 
 /** Why an attempt is over, by the state; undefined while it is not, or the state is older than the attempt. */
@@ -7,6 +7,7 @@ export function whyOver(state: SessionState, { work }: Attempt): HoldfastError |
   if (run?.status === "active" && run.attempt === work.attempt) return undefined;
   // An older state than the grant, from a server that is behind.
   if (!run || state.head < work.offset) return undefined;
+  if (run.error?.code === "budget_exceeded") return overBudget(run.id, run.error);
   if (run.status === "ended") {
     return new HoldfastError({
       code: "run_ended",
@@ -19,6 +20,11 @@ export function whyOver(state: SessionState, { work }: Attempt): HoldfastError |
     message: `Attempt ${work.attempt} of run ${run.id} is over (it is ${run.status}, at ${run.attempt}).`,
     details: { attempt: run.attempt, status: run.status },
   });
+}
+
+/** Why an attempt is over that went past its session's budget, by the error its run ended in. */
+export function overBudget(runId: string, { message }: RunFailure): HoldfastError {
+  return new HoldfastError({ code: "budget_exceeded", message, details: { runId } });
 }
 
 /** Why an attempt of a step is over, by the state; undefined while it is not, or the state does not know it yet. */

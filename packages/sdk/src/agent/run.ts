@@ -41,8 +41,8 @@ export interface Run<
   /** The session, live: it changes in place as entries come, the agent's own included. */
   readonly state: SessionState;
   /**
-   * Aborted once nothing the agent does for this run counts any more: the run was cancelled or ended (`run_ended`),
-   * the attempt was given to another process (`attempt_fenced`), the worker stops or the attempt has been concluded
+   * Aborted once nothing the agent does for this run counts any more: the run was cancelled or ended (`run_ended`), or
+   * went past its session's budget (`budget_exceeded`), the attempt was given to another process (`attempt_fenced`), the worker stops or the attempt has been concluded
    * (`closed`). The reason is a {@link HoldfastError}.
    */
   readonly signal: AbortSignal;
@@ -92,7 +92,7 @@ export interface Run<
   /**
    * Lets go of the attempt, and has the server hold it up to a time (Unix milliseconds or a date; a day at most): what
    * is to go on with it, in whatever process, attaches with its token (see `attachRun`). If nobody did anything by then,
-   * the attempt is lost. Calls that this process executes are not held. `signal` is aborted (`closed`), and that the
+   * the attempt is lost. The calls that it executes are held likewise: who attaches answers them. `signal` is aborted (`closed`), and that the
    * handler returns then says nothing.
    *
    * @returns up to when it is held
@@ -100,6 +100,7 @@ export interface Run<
   detach(until: number | Date): Promise<Date>;
   /**
    * Hands the attempt back: another attempt goes on, at once, and no loss is counted. `signal` is aborted (`closed`).
+   * A run that is handed back more than 20 times in a row without a round ends in `released_too_often`.
    * Sent by itself when the worker stops before the handler has ended.
    */
   release(): Promise<void>;

@@ -1,5 +1,5 @@
 import type { Offset, ToolDeclaration } from "@holdfast/protocol";
-import { isObject, unreachable, type Transport } from "../wire/index.ts";
+import { isObject, unreachable, type SessionSocket, type Transport } from "../wire/index.ts";
 
 /** One attempt of a run, granted to this process. */
 export interface Work {
@@ -29,22 +29,47 @@ export interface WorkRequest {
 /**
  * Waits for work, at most `waitMs`. One try: the caller asks again.
  *
- * @returns undefined when nothing came
+ * @returns undefined when nothing came; over a socket, what was granted though the signal was aborted meanwhile
  * @throws {HoldfastError} `unreachable` and other transient codes; `unauthenticated`, `forbidden`
  */
-export function claimWork(
+export async function claimWork(
   transport: Transport,
   request: WorkRequest,
-  signal: AbortSignal,
+  { signal, socket }: { readonly signal: AbortSignal; readonly socket: SessionSocket | undefined },
 ): Promise<Work | undefined> {
+  const body = JSON.stringify({ ...request, claims: true });
+  if (socket) {
+    const work = await socket.work(body, request.waitMs, signal);
+    return work === undefined ? undefined : parseWork({ work });
+  }
   return transport.json("/v1/work/claim", {
     method: "POST",
-    body: JSON.stringify({ ...request, claims: true }),
+    body,
     tries: 1,
     timeoutMs: request.waitMs + transport.timeoutMs,
     signal,
     parse: parseWork,
   });
+}
+
+/**
+ * Claims one run, with the wake id it waits for. Tried again where the network fails: the same worker gets the same
+ * attempt.
+ *
+ * @throws {HoldfastError} `run_held`, `run_ended`, `unknown_run` or `unknown_session` where the run is not to be had any
+ * more; `unreachable` and other transient codes; `unauthenticated`, `forbidden`
+ */
+export async function claimRun(
+  transport: Transport,
+  request: Omit<WorkRequest, "waitMs"> & Pick<Work, "session" | "runId" | "wakeId">,
+): Promise<Work> {
+  const work = await transport.json("/v1/work/claim", {
+    method: "POST",
+    body: JSON.stringify({ ...request, claims: true }),
+    parse: parseWork,
+  });
+  if (!work) throw unreachable("The server sent no work: is it a Holdfast server?");
+  return work;
 }
 
 function parseWork(value: unknown): Work | undefined {

@@ -2,20 +2,24 @@ import type { Codec } from "@holdfast/protocol";
 import type { ToolSet } from "ai";
 import {
   backoffMs,
+  createSocket,
   createTransport,
   WORKER_BACKOFF,
   isTransient,
   linkedController,
   systemTiming,
   type Backoff,
+  type SocketLane,
+  type SocketOptions,
   type Timing,
 } from "../wire/index.ts";
+import { attend } from "./attend.ts";
 import { createAttempt, type Attempt } from "./attempt.ts";
 import { declareTools } from "./declare.ts";
 import { handBack, letGo } from "./hand-back.ts";
 import type { Refused } from "./outbox.ts";
 import type { ToolPolicies } from "./policy.ts";
-import { openRun, type Run } from "./run.ts";
+import type { Run } from "./run.ts";
 import { claimWork, type Work } from "./work.ts";
 
 export interface WorkerOptions<Chunk, History, Tools extends ToolSet> {
@@ -42,7 +46,7 @@ export interface WorkerOptions<Chunk, History, Tools extends ToolSet> {
   /** Works on one attempt. Returning finishes it, throwing fails its run. */
   readonly handler: (run: Run<Chunk, History, Tools>) => Promise<void>;
   /**
-   * Hears of what nobody else does: a handler that threw, a server that is away (once each time), what stopped the
+   * Hears of what nobody else does: a handler that threw, a run that went past its budget (`budget_exceeded`), a server that is away (once each time), what stopped the
    * worker. Default: the console.
    */
   readonly onError?: (error: unknown, run?: RunName) => void;
@@ -58,6 +62,13 @@ export interface WorkerOptions<Chunk, History, Tools extends ToolSet> {
   /** How long one request for work waits, milliseconds. Default 25 s. */
   readonly waitMs?: number;
   readonly backoff?: Backoff;
+  /**
+   * How attempts speak with the server: each in requests of its own, or all of them over one WebSocket, which costs
+   * less where there are many. Default `http`.
+   */
+  readonly transport?: "http" | "websocket";
+  /** Default: the platform's `WebSocket`. */
+  readonly webSocket?: SocketOptions["webSocket"];
   readonly fetch?: typeof fetch;
   readonly timing?: Timing;
 }
@@ -89,7 +100,7 @@ export interface Worker extends AsyncDisposable {
 export function worker<Chunk, History, Tools extends ToolSet = Record<never, never>>(
   options: WorkerOptions<Chunk, History, Tools>,
 ): Worker {
-  const { url, agent, codec, onError = console.error, onRefused } = options;
+  const { url, agent, onError = console.error } = options;
   const { concurrency = 4, waitMs = 25_000, patienceMs = 300_000, complete } = options;
   const timing = options.timing ?? systemTiming;
   const instance = crypto.randomUUID();
@@ -103,6 +114,15 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     ...(options.fetch && { fetch: options.fetch }),
   };
   const transport = createTransport({ ...connection, token: options.token });
+  const socket =
+    options.transport === "websocket"
+      ? createSocket({
+          url,
+          timing,
+          token: options.token,
+          ...(options.webSocket && { webSocket: options.webSocket }),
+        })
+      : undefined;
   const { controller: taking, unlink } = linkedController(options.signal);
   const attempts = new Map<Attempt, Promise<void>>();
 
@@ -121,9 +141,10 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
       try {
         while (attempts.size >= concurrency) await Promise.race(attempts.values());
         taking.signal.throwIfAborted();
-        const work = await claimWork(transport, request, taking.signal);
+        const work = await claimWork(transport, request, { signal: taking.signal, socket });
         failures = 0;
-        if (work) begin(work);
+        if (work && taking.signal.aborted) await handBack(attemptOf(work), instance);
+        else if (work) begin(work);
       } catch (error) {
         if (taking.signal.aborted) return;
         if (!isTransient(error)) throw error;
@@ -136,43 +157,23 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     }
   }
 
-  function begin(work: Work): void {
-    const own = createTransport({ ...connection, token: work.token });
-    const attempt = createAttempt(work, own, { instance, patienceMs });
-    const done = handle(attempt).finally(() => {
-      attempt.lapse(letGo("The attempt has ended."));
-      attempts.delete(attempt);
+  function attemptOf(work: Work, lane?: SocketLane): Attempt {
+    const own = createTransport({
+      ...connection,
+      token: work.token,
+      ...(lane && { socket: lane }),
     });
-    attempts.set(attempt, done);
+    return createAttempt(work, own, { instance, patienceMs });
   }
 
-  async function handle(attempt: Attempt): Promise<void> {
-    const { work, signal } = attempt;
-    const about = { session: work.session, runId: work.runId };
-    try {
-      const { run, conclude } = await openRun({
-        attempt,
-        codec,
-        tools,
-        policies,
-        producer: instance,
-        ...(onRefused && { onRefused: (refused: Refused) => onRefused(refused, about) }),
-      });
-      try {
-        await options.handler(run);
-      } catch (error) {
-        if (signal.aborted) throw error;
-        onError(error, about);
-        const message = error instanceof Error ? error.message : String(error);
-        // The handler may have failed or finished the run itself before it threw.
-        await run.fail({ code: "agent_error", message }).catch(() => {});
-        return;
-      }
-      await conclude();
-    } catch (error) {
-      // An attempt that is over needs no words; whatever a handler throws then follows from that.
-      if (!signal.aborted) onError(error, about);
-    }
+  function begin(work: Work): void {
+    const lane = socket?.lane(work);
+    const attempt = attemptOf(work, lane);
+    const done = attend(attempt, { ...options, producer: instance, onError }).finally(() => {
+      attempts.delete(attempt);
+      lane?.forget();
+    });
+    attempts.set(attempt, done);
   }
 
   const stopAtOnce = () => void stop({ graceMs: 0 });
@@ -199,6 +200,7 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
     patience.abort();
     await handedBack;
     await running.catch(() => {});
+    socket?.close();
   }
 
   async function untilStopped(): Promise<void> {
@@ -206,6 +208,7 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
       await running;
     } finally {
       await Promise.allSettled(attempts.values());
+      socket?.close();
       options.signal?.removeEventListener("abort", stopAtOnce);
     }
   }

@@ -11,12 +11,12 @@ export interface Held {
   readonly since: string;
 }
 
-/** Runs one claimed call to its answer. */
+/** Runs one claimed call to its answer, or until the tool declines it or gives it back. */
 export async function executeCall(
   session: Session,
   held: Held,
   { tool, options }: Pick<Provided, "tool" | "options">,
-): Promise<void> {
+): Promise<"ended" | "released"> {
   const { call, claimId } = held;
   const lost = new AbortController();
   const done = new AbortController();
@@ -25,6 +25,10 @@ export async function executeCall(
     if (reason) lost.abort(reason);
   });
   void renew(session, held, options, done.signal);
+  /** What the tool made of the call itself; its first word counts. */
+  let own: { readonly end: "ended" | "released"; readonly verdict: Promise<Verdict> } | undefined;
+  const endAs = (end: "ended" | "released", act: () => Promise<Verdict>) =>
+    (own ??= { end, verdict: act() }).verdict.then(ignore, ignore);
   try {
     const outcome = await outcomeOf(tool, call, {
       callId: call.id,
@@ -32,20 +36,22 @@ export async function executeCall(
       idempotencyKey: `${session.id}/${call.id}`,
       signal: lost.signal,
       progress: (value) =>
-        session.progress(call.id, value, { claimId, signal: lost.signal }).then(
-          () => {},
-          () => {},
-        ),
+        session.progress(call.id, value, { claimId, signal: lost.signal }).then(ignore, ignore),
+      decline: (reason) => endAs("ended", () => session.decline(call.id, reason, { claimId })),
+      release: () => endAs("released", () => session.release(call.id, claimId)),
     });
-    if (lost.signal.aborted) return;
-    const { offset } = await answer(session, held, outcome);
+    if (lost.signal.aborted && !own) return "ended";
+    const { offset } = await (own ? own.verdict : answer(session, held, outcome));
     // A state that does not know of the answer yet may show the call as open: do not take it again.
     await session.reached(offset);
+    return own ? own.end : "ended";
   } finally {
     done.abort();
     unsubscribe();
   }
 }
+
+function ignore(): void {}
 
 type Outcome = { readonly value: Json | undefined } | { readonly error: string };
 

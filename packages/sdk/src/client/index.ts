@@ -13,15 +13,20 @@ export { nextFrame } from "./notifier.ts";
 export type { Schedule } from "./notifier.ts";
 export type { CreateOptions, Session } from "./session.ts";
 export type { SessionStatus } from "./status.ts";
-export { follow, createTransport } from "../wire/index.ts";
+export { createSocket, createTransport, follow } from "../wire/index.ts";
 export type {
   Backoff,
   Connectivity,
   Followed,
   FollowOptions,
   Link,
+  SessionSocket,
+  SocketLane,
+  SocketOptions,
   Timing,
   Transport,
   TransportOptions,
+  WebSocketLike,
 } from "../wire/index.ts";
+export type { ToolRequest } from "./tool-request.ts";
 export type { StandardSchema, ToolSchema } from "./tool-schema.ts";

@@ -2,6 +2,7 @@ export { HoldfastProvider, useHoldfast } from "./provider.ts";
 export { useApprovals } from "./use-approvals.ts";
 export type { ApprovalRequest } from "./use-approvals.ts";
 export { useClientTool } from "./use-client-tool.ts";
+export type { ClientToolInUse } from "./use-client-tool.ts";
 export { useSession } from "./use-session.ts";
 export type { SessionInUse, UseSessionOptions } from "./use-session.ts";
 export { useToolCalls } from "./use-tool-calls.ts";

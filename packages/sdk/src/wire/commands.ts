@@ -15,15 +15,25 @@ export async function postCommands(
   commands: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly Verdict[]> {
-  const verdicts = await transport.json(`/v1/sessions/${encodeURIComponent(session)}/commands`, {
+  const verdicts = await (transport.socket?.commands(session, commands, signal) ??
+    post(transport, session, commands, signal));
+  if (verdicts.length === commands.length) return verdicts;
+  throw unreachable(
+    `The server gave ${verdicts.length} verdicts for ${commands.length} commands: is it a Holdfast server?`,
+  );
+}
+
+function post(
+  transport: Transport,
+  session: string,
+  commands: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Verdict[]> {
+  return transport.json(`/v1/sessions/${encodeURIComponent(session)}/commands`, {
     method: "POST",
     body: `{"commands":[${commands.join(",")}]}`,
     tries: 1,
     signal,
     parse: parseVerdicts,
   });
-  if (verdicts.length === commands.length) return verdicts;
-  throw unreachable(
-    `The server gave ${verdicts.length} verdicts for ${commands.length} commands: is it a Holdfast server?`,
-  );
 }

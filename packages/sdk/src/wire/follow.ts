@@ -1,9 +1,9 @@
 import { HoldfastError, type Frame, type Offset, type StateRows } from "@holdfast/protocol";
 import { systemConnectivity, type Connectivity } from "./connectivity.ts";
-import { parseFrame, parsePage, parseStateAt, parseText } from "./messages.ts";
+import { arrivals } from "./arrived.ts";
+import { parsePage, parseStateAt } from "./messages.ts";
 import { isTransient, unreachable } from "./problem.ts";
 import { sequence } from "./sequence.ts";
-import { streamEvents } from "./sse.ts";
 import { backoffMs, linkedController } from "./timing.ts";
 import type { Transport } from "./transport.ts";
 
@@ -65,24 +65,21 @@ export async function* follow(
         cursor = offset;
         yield { type: "state", state, offset };
       }
-      const events = streamEvents(transport, `${path}/entries`, {
-        query: { after: cursor },
-        idleMs: heartbeatMs * 2.5,
-        ...(signal && { signal }),
-      });
-      for await (const event of events) {
-        if (event.type === "open") {
+      const arriving = transport.socket
+        ? transport.socket.subscribe(session, cursor, signal)
+        : arrivals(transport, path, cursor, { idleMs: heartbeatMs * 2.5, signal });
+      for await (const arrived of arriving) {
+        if (arrived.type === "open") {
           onLink?.({ type: "connected" });
           continue;
         }
         failures = 0;
-        if (event.type === "comment") continue;
-        if (event.name === "reset") {
-          const { offset, state } = parseText(event.data, parseStateAt);
+        if (arrived.type === "reset") {
+          const { offset, state } = arrived;
           cursor = offset;
           yield { type: "state", state, offset };
-        } else if (event.name === "message") {
-          for await (const frame of inOrder(cursor, parseText(event.data, parseFrame))) {
+        } else if (arrived.type === "frame") {
+          for await (const frame of inOrder(cursor, arrived.frame)) {
             yield { type: "frame", frame };
             cursor = frame.entries.at(-1)?.offset ?? cursor;
           }

@@ -7,5 +7,8 @@ export type { Followed, FollowOptions, Link } from "./follow.ts";
 export { isObject, isTransient, unreachable } from "./problem.ts";
 export { backoffMs, WORKER_BACKOFF, linkedController, systemTiming } from "./timing.ts";
 export type { Backoff, Timing } from "./timing.ts";
+export { createSocket } from "./socket-session.ts";
+export type { Batch, SessionSocket, SocketLane } from "./socket-session.ts";
+export type { SocketOptions, WebSocketLike } from "./socket.ts";
 export { createTransport } from "./transport.ts";
 export type { Transport, TransportOptions } from "./transport.ts";

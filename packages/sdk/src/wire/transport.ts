@@ -1,5 +1,6 @@
 import { HoldfastError } from "@holdfast/protocol";
 import { isTransient, problemOf, unreachable } from "./problem.ts";
+import type { SocketLane } from "./socket-session.ts";
 import {
   backoffMs,
   deadline,
@@ -20,6 +21,8 @@ export interface TransportOptions {
   readonly backoff?: Backoff;
   /** How long one try may take, milliseconds. Default 30 s. */
   readonly timeoutMs?: number;
+  /** What commands and entries travel over instead of requests of their own. */
+  readonly socket?: SocketLane;
 }
 
 export interface JsonRequest<T> {
@@ -35,11 +38,12 @@ export interface JsonRequest<T> {
   parse(value: unknown): T;
 }
 
-/** One server, over `fetch`. */
+/** One server, over `fetch`, and for commands and entries over a socket where there is one. */
 export interface Transport {
   readonly timing: Timing;
   readonly backoff: Backoff;
   readonly timeoutMs: number;
+  readonly socket?: SocketLane;
   /**
    * One request and its JSON answer. Network failures, timeouts and 5xx are tried again with backoff, so the request
    * must be repeatable: commands are, by their ids.
@@ -131,6 +135,7 @@ export function createTransport(options: TransportOptions): Transport {
     timing,
     backoff,
     timeoutMs,
+    ...(options.socket && { socket: options.socket }),
     async json(path, request) {
       const tries = request.tries ?? 4;
       for (let failures = 1; ; failures += 1) {

@@ -6,6 +6,8 @@ test("what users of the agent SDK may import", () => {
   expect(Object.keys(agent).toSorted((a, b) => a.localeCompare(b))).toEqual([
     "attachRun",
     "executionOf",
+    "readWebhook",
+    "webhookHandler",
     "worker",
   ]);
   expect(Object.keys(testing)).toContain("scriptedModel");

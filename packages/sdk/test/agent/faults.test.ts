@@ -186,3 +186,36 @@ test("stop lets running handlers finish", async () => {
   expect(done.text).toBe(text);
   await agent.stopped;
 });
+
+test("a run that goes past its budget ends visibly, and its agent is told, not refused", async () => {
+  await using lab = await openLab();
+  const reasons: unknown[] = [];
+  await using agent = await startAgent(lab, {
+    respond: () => [],
+    worker: {
+      async handler(run) {
+        const said = (value: number) => ({ type: "CUSTOM", name: "said", value }) as const;
+        const open = { type: "round.open" } as const;
+        await run.append([open, open, said(1)]);
+        await run.append([open, said(2)]).catch((error: unknown) => reasons.push(error));
+        reasons.push(run.signal.reason);
+        await run.append([said(3)]);
+      },
+    },
+  });
+  const session = await lab.session();
+  const budget = { rounds: 2, repeats: 25 };
+  await lab.command(session, { type: "policy.set", policy: { budget } });
+  const { run, state } = await lab.until(session, ended(await lab.send(session, "go")));
+  const message = expect.stringContaining("more than 2 rounds");
+  expect(run).toMatchObject({ outcome: "error", error: { code: "budget_exceeded", message } });
+  const kept = [...state.items.values()].filter(({ kind }) => kind === "event");
+  expect(kept).toMatchObject([{ event: { value: 1 } }]);
+  await expect.poll(() => agent.active).toBe(0);
+  expect(reasons).toMatchObject([
+    { code: "budget_exceeded", message },
+    { code: "budget_exceeded", message },
+  ]);
+  expect(agent.errors).toMatchObject([{ code: "budget_exceeded", message }]);
+  expect(agent.refused).toEqual([]);
+});

@@ -1,5 +1,6 @@
-import type { UIMessageChunk } from "ai";
+import { tool, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { attachRun, type Run } from "@holdfast/sdk/agent";
 import { aiSdk } from "@holdfast/sdk/codec/ai-sdk";
 import { startAgent } from "../support/agent.ts";
@@ -41,6 +42,42 @@ test("a detached attempt waits for whoever attaches, longer than its lease and o
   const done = await lab.until(session, ended(runId));
   expect(done.run).toMatchObject({ outcome: "complete", attempt: 1, losses: 0 });
   expect(done.text).toBe("before\nafter");
+});
+
+test("5.3.7 a call that is executed when its attempt is detached is answered by whoever attaches", async () => {
+  await using lab = await openLab({ leaseMs: 1_500, claimLeaseMs: 1_500, heartbeatMs: 200 });
+  const { promise, resolve } = Promise.withResolvers<Run<UIMessageChunk>>();
+  let mine: Run<UIMessageChunk> | undefined;
+  const job = tool({
+    inputSchema: z.object({}),
+    async execute(_, { abortSignal }) {
+      await mine?.detach(Date.now() + 60_000);
+      if (mine) resolve(mine);
+      return new Promise((_, reject) => abortSignal?.addEventListener("abort", reject));
+    },
+  });
+  await using agent = await startAgent(lab, {
+    tools: { job },
+    respond: () => [{ type: "tool-call", toolName: "job", input: {} }],
+    onRun: (run) => (mine ??= run as unknown as Run<UIMessageChunk>),
+  });
+  const session = await lab.session();
+  const runId = await lab.send(session, "go");
+  const { attempt, token } = await promise;
+  await expect.poll(() => agent.active).toBe(0);
+  await new Promise((after) => setTimeout(after, 3_500)); // more than two leases
+  const where = { url: lab.url, token, session, runId, attempt, codec: aiSdk };
+  await using other = await attachRun(where);
+  const [call] = other.calls({ state: "claimed" });
+  await other.answer(call?.id ?? "", "done elsewhere");
+  await other.finish();
+  const done = await lab.until(session, ended(runId));
+  expect(done.run).toMatchObject({ outcome: "complete", attempt: 1, losses: 0 });
+  expect(done.state.calls.get(call?.id ?? "")).toMatchObject({
+    outcome: "ok",
+    answer: { answer: { value: "done elsewhere" } },
+  });
+  expect(agent.refused).toEqual([]);
 });
 
 test("what is released goes to another attempt at once, and is no loss", async () => {

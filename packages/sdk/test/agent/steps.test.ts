@@ -2,9 +2,10 @@ import type { UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import { attachRun, type Run } from "@holdfast/sdk/agent";
 import { aiSdk } from "@holdfast/sdk/codec/ai-sdk";
-import type { AgentItem } from "@holdfast/protocol";
+import type { AgentItem, Fence } from "@holdfast/protocol";
 import { startAgent } from "../support/agent.ts";
 import { ended, openLab, textOf, type Lab } from "../support/lab.ts";
+import { createNetwork } from "../support/network.ts";
 
 /** An agent whose handler is the test's own. */
 async function work(lab: Lab, handler: (run: Run<UIMessageChunk>) => Promise<void>) {
@@ -76,6 +77,37 @@ test("steps run beside each other, each with its own round and its own message i
   const steps = [...state.items.values()].map((item) => ("stepId" in item ? item.stepId : "-"));
   expect(new Set(steps)).toEqual(new Set(["a", "b", "c"]));
   expect(agent.refused).toEqual([]);
+  expect(agent.errors).toEqual([]);
+});
+
+test("5.7.9 each attempt of a step appends under a name of its own", async () => {
+  await using lab = await openLab();
+  const network = createNetwork();
+  await using agent = await startAgent(lab, {
+    respond: () => [],
+    worker: {
+      fetch: network.fetch,
+      async handler(run) {
+        await run.append([{ type: "round.open" }]);
+        for (const id of ["a", "b", "a", "a"]) {
+          const step = await run.startStep(id);
+          await step.send([{ type: "round.open" }]);
+        }
+      },
+    },
+  });
+  const session = await lab.session();
+  const { run } = await lab.until(session, ended(await lab.send(session, "go")));
+  expect(run.steps).toMatchObject([
+    { id: "b", attempt: 1 },
+    { id: "a", attempt: 3 },
+  ]);
+  const written = network.requests.flatMap(({ body }) =>
+    body.includes("round.open") ? (JSON.parse(body) as { commands: Fence[] }).commands : [],
+  );
+  const names = new Set(written.map(({ producer }) => producer));
+  const places = new Set(written.map(({ stepId, stepAttempt }) => `${stepId} ${stepAttempt}`));
+  expect([names.size, places.size]).toEqual([5, 5]);
   expect(agent.errors).toEqual([]);
 });
 

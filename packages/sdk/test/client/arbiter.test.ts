@@ -1,9 +1,10 @@
 import { tool } from "ai";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { createClient, provideTool } from "@holdfast/sdk/client";
 import { lastOf, startAgent } from "../support/agent.ts";
 import { AGENT, ended, openLab, type Lab } from "../support/lab.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 async function openSession(lab: Lab, principal: string) {
   const client = createClient({ url: lab.url, token: await lab.mint(principal) });
@@ -33,7 +34,7 @@ test("approving always lets later calls of the tool run, in the name of who said
   const statusOf = (id: string) => session.state.calls.get(id)?.status;
 
   const first = await session.send("one");
-  await vi.waitFor(() => expect(statusOf("c1")).toBe("gated"));
+  await waitFor(() => expect(statusOf("c1")).toBe("gated"));
   await session.decide("c1", { approved: true, always: true });
   await lab.until("s1", ended(first.runId ?? ""));
 
@@ -46,9 +47,9 @@ test("approving always lets later calls of the tool run, in the name of who said
   });
 
   await session.revokeApproval("transfer");
-  await vi.waitFor(() => expect(session.state.session.grants ?? []).toEqual([]));
+  await waitFor(() => expect(session.state.session.grants ?? []).toEqual([]));
   await session.send("three");
-  await vi.waitFor(() => expect(statusOf("c3")).toBe("gated"));
+  await waitFor(() => expect(statusOf("c3")).toBe("gated"));
   expect(agent.errors).toEqual([]);
 });
 
@@ -66,7 +67,7 @@ test("a result that the tool's own schema does not take is answered as the tool'
     },
     { onError: (error) => errors.push(error) },
   );
-  await vi.waitFor(() => expect(session.state.session.advertised).toHaveLength(1));
+  await waitFor(() => expect(session.state.session.advertised).toHaveLength(1));
   await using agent = await startAgent(lab, {
     respond: () => [],
     worker: {
@@ -98,7 +99,7 @@ test("a message says for itself what it does to a run that is at work", async ()
     respond: () => [{ type: "text", text: Array.from({ length: 200 }, () => "word").join(" ") }],
   });
   const { runId = "" } = await session.send("go");
-  await vi.waitFor(() => expect(session.state.runs.get(runId)?.status).toBe("active"));
+  await waitFor(() => expect(session.state.runs.get(runId)?.status).toBe("active"));
   const steered = await session.send("shorter", { whileActive: "steer" });
   expect(steered.runId).toBe(runId);
   await expect(session.send("no", { whileActive: "refuse" })).rejects.toMatchObject({

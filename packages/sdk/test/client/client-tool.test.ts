@@ -4,6 +4,7 @@ import { proposal } from "../../../protocol/test/support/desk.ts";
 import { loopback, type Loopback } from "../support/loopback.ts";
 import { manualTiming } from "../support/manual-timing.ts";
 import { clientOf, commandsSent, offer, TOOLS } from "../support/offer.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const clients: Client[] = [];
 
@@ -23,7 +24,7 @@ describe("provideTool", () => {
         return { args, callId };
       },
     });
-    await vi.waitFor(() => expect(net.desk.state.session.advertised).toHaveLength(1));
+    await waitFor(() => expect(net.desk.state.session.advertised).toHaveLength(1));
     offer(net, { c1: "where" }, '{"precise":true}');
     await settled(net, "c1");
     expect(net.desk.call("c1")).toMatchObject({
@@ -69,7 +70,7 @@ describe("provideTool", () => {
     };
     for (const n of [1, 2, 3]) tab(`ana ${n}`);
     tab("bo", net.fetchAs("bo"));
-    await vi.waitFor(() => expect(net.open).toBe(4));
+    await waitFor(() => expect(net.open).toBe(4));
     offer(net, { c1: "location", c2: "location", c3: "location" });
     for (const id of ["c1", "c2", "c3"]) await settled(net, id);
     expect(ran.map((it) => it.slice(-2)).sort()).toEqual(["c1", "c2", "c3"]);
@@ -122,7 +123,7 @@ describe("provideTool", () => {
     provideTool(first, { name: "location", execute: endless });
     provideTool(first, { name: "camera", execute: endless });
     offer(net, { c1: "location", c2: "camera" });
-    await vi.waitFor(() => expect(begun).toHaveLength(2));
+    await waitFor(() => expect(begun).toHaveLength(2));
     await first.close();
 
     const again: string[] = [];
@@ -185,9 +186,9 @@ describe("provideTool", () => {
       },
     });
     offer(net, { c1: "location" });
-    await vi.waitFor(() => expect(signal).toBeDefined());
+    await waitFor(() => expect(signal).toBeDefined());
     net.act(() => end(net));
-    await vi.waitFor(() => expect(signal?.aborted).toBe(true));
+    await waitFor(() => expect(signal?.aborted).toBe(true));
     expect(signal?.reason).toMatchObject({ code: "call_settled" });
     await Promise.resolve();
     expect(commandsSent(net, "call.answer")).toEqual([]);
@@ -203,10 +204,10 @@ describe("provideTool", () => {
       { timing, heartbeatMs: 1_000 },
     );
     offer(net, { c1: "location" });
-    await vi.waitFor(() => expect(net.desk.call("c1").status).toBe("claimed"));
+    await waitFor(() => expect(net.desk.call("c1").status).toBe("claimed"));
     for (const n of [1, 2, 3]) {
       await pass(1_000);
-      await vi.waitFor(() => expect(commandsSent(net, "call.renew")).toHaveLength(n));
+      await waitFor(() => expect(commandsSent(net, "call.renew")).toHaveLength(n));
     }
     finish("done");
     await settled(net, "c1");
@@ -223,12 +224,12 @@ describe("provideTool", () => {
       execute: () => new Promise((resolve) => void finish.push(resolve)),
     });
     offer(net, { c1: "camera" });
-    await vi.waitFor(() => expect(finish).toHaveLength(1));
+    await waitFor(() => expect(finish).toHaveLength(1));
     const claimId = net.desk.call("c1").claim?.id ?? "";
     net.act((desk) => desk.timer({ type: "claim", callId: "c1", claimId }));
     await session.reached(net.desk.state.head);
     const { version } = session;
-    await vi.waitFor(() => expect(session.version).toBeGreaterThan(version));
+    await waitFor(() => expect(session.version).toBeGreaterThan(version));
     expect(net.desk.call("c1").status).toBe("open");
     finish[0]?.("done");
     await settled(net, "c1");
@@ -245,7 +246,7 @@ describe("provideTool", () => {
       execute: () => new Promise((resolve) => (finish = resolve)),
     });
     offer(net, { c1: "location", c2: "camera" });
-    await vi.waitFor(() => expect(net.desk.call("c1").status).toBe("claimed"));
+    await waitFor(() => expect(net.desk.call("c1").status).toBe("claimed"));
     provision.close();
     finish("done");
     await settled(net, "c1");
@@ -261,8 +262,8 @@ describe("provideTool", () => {
     offer(net, { c1: "location" });
     await session.ready();
     provideTool(session, { name: "location", execute: ran }).close();
-    await vi.waitFor(() => expect(commandsSent(net, "call.release")).toHaveLength(1));
-    await vi.waitFor(() => expect(net.desk.call("c1").status).toBe("open"));
+    await waitFor(() => expect(commandsSent(net, "call.release")).toHaveLength(1));
+    await waitFor(() => expect(net.desk.call("c1").status).toBe("open"));
     expect(ran).not.toHaveBeenCalled();
   });
 
@@ -274,7 +275,7 @@ describe("provideTool", () => {
       execute: () => new Promise((resolve) => (finish = resolve)),
     });
     offer(net, { c1: "location" });
-    await vi.waitFor(() => expect(net.desk.call("c1").status).toBe("claimed"));
+    await waitFor(() => expect(net.desk.call("c1").status).toBe("claimed"));
     let tries = 5;
     net.faults.request = () => ((tries -= 1) >= 0 ? new TypeError("down") : undefined);
     net.cut(new Error("gone"));
@@ -291,5 +292,5 @@ function open(net: Loopback, fetch = net.fetch) {
 }
 
 function settled(net: Loopback, callId: string): Promise<void> {
-  return vi.waitFor(() => expect(net.desk.call(callId).status).toBe("settled"), { interval: 2 });
+  return waitFor(() => expect(net.desk.call(callId).status).toBe("settled"));
 }

@@ -6,6 +6,7 @@ import * as react from "../../src/react/index.ts";
 it("@holdfast/sdk/client exports what is meant to be used", () => {
   expect(Object.keys(client).sort()).toEqual([
     "createClient",
+    "createSocket",
     "createTransport",
     "declarationOf",
     "follow",

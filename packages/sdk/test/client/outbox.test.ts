@@ -1,8 +1,9 @@
 import type { Command } from "@holdfast/protocol";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createOutbox } from "../../src/client/outbox.ts";
 import { createTransport } from "../../src/wire/index.ts";
 import { loopback, problem, type Arrived, type Loopback } from "../support/loopback.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 describe("outbox", () => {
   it("keeps commands in order while the server is away, and sends each once", async () => {
@@ -106,9 +107,9 @@ describe("outbox", () => {
     const outbox = outboxOf(net, 10, { baseMs: 3_600_000, maxMs: 3_600_000 });
     net.faults.request = () => new TypeError("down");
     const waiting = outbox.submit(message(1));
-    await vi.waitFor(() => expect(net.requests).toHaveLength(1));
+    await waitFor(() => expect(net.requests).toHaveLength(1));
     delete net.faults.request;
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       outbox.kick();
       await expect(
         Promise.race([waiting, Promise.reject(new Error("not yet"))]),

@@ -4,6 +4,7 @@ import { provideTool, type Session } from "../../src/client/index.ts";
 import { proposal } from "../../../protocol/test/support/desk.ts";
 import { TOOLS } from "../support/offer.ts";
 import { realServer, type RealServer } from "../support/real-server.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const create = { agent: "demo" };
 
@@ -44,7 +45,7 @@ describe("the client with a real server", () => {
       provideTool(session, { name: "location", execute: () => (ran.push(name), 0) });
     await ana.send("where?");
     await offer("location");
-    await vi.waitFor(() => expect(bo.state.calls.get("c1")?.status).toBe("settled"));
+    await waitFor(() => expect(bo.state.calls.get("c1")?.status).toBe("settled"));
     expect(ran).toHaveLength(1);
     await expect(ana.answer("c1", "again")).rejects.toMatchObject({
       code: "already_answered",
@@ -59,7 +60,7 @@ describe("the client with a real server", () => {
     const [ana, bo] = [open("ana"), open("bo")];
     await ana.send("pay");
     await offer("transfer");
-    await vi.waitFor(() => expect(bo.state.calls.get("c1")?.status).toBe("gated"));
+    await waitFor(() => expect(bo.state.calls.get("c1")?.status).toBe("gated"));
     const verdict = await bo.decide("c1", { approved: true, reason: "Fine." });
     await ana.reached(verdict.offset);
     await ana.close();
@@ -81,13 +82,13 @@ describe("the client with a real server", () => {
     await session.reached(session.state.head);
     const first = session.state;
     await server.stop();
-    await vi.waitFor(() => expect(session.status.type).toBe("reconnecting"));
+    await waitFor(() => expect(session.status.type).toBe("reconnecting"));
     const sent = [session.send("two"), session.send("three")];
     session.subscribe(() => states(session.status.type));
     await server.restart();
     const verdicts = await Promise.all(sent);
     await session.reached(verdicts[1]?.offset ?? "");
-    await vi.waitFor(() => expect(session.status.type).toBe("live"));
+    await waitFor(() => expect(session.status.type).toBe("live"));
     expect(session.state).toBe(first);
     expect([...session.state.messages.values()].map(({ content }) => content)).toEqual([
       "one",
@@ -139,13 +140,13 @@ describe("claims that end", () => {
       { type: "round.close" },
     );
     await run.finish();
-    await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(2));
+    await waitFor(() => expect(begun).toHaveBeenCalledTimes(2));
     await first.close();
 
     const second = server.client("ana").open("s1");
     const again = vi.fn((_: unknown, { callId }: { callId: string }) => callId);
     for (const name of ["location", "camera"]) provideTool(second, { name, execute: again });
-    await vi.waitFor(() => {
+    await waitFor(() => {
       expect(second.state.calls.get("c2")?.status).toBe("settled");
       expect(second.state.calls.get("c1")).toMatchObject({ status: "open", manual: true });
     });

@@ -1,8 +1,9 @@
 import { isCall, type Call, type HoldfastError, type ToolDeclaration } from "@holdfast/protocol";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createClient, type ClientOptions, type Session } from "../../src/client/index.ts";
 import { proposal } from "../../../protocol/test/support/desk.ts";
 import { loopback, problem, type Loopback } from "../support/loopback.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const TOOLS: ToolDeclaration[] = [
   { name: "location", executor: "client" },
@@ -42,9 +43,7 @@ describe("session", () => {
     await again.ready();
     expect(again.view().at(-1)).toMatchObject({ run: { status: "queued" } });
     net.act((desk) => desk.start("run1"));
-    await vi.waitFor(() =>
-      expect(again.view().at(-1)).toMatchObject({ run: { status: "active" } }),
-    );
+    await waitFor(() => expect(again.view().at(-1)).toMatchObject({ run: { status: "active" } }));
   });
 
   it("C65: learns that a run ended although the notice of it was lost", async () => {
@@ -56,7 +55,7 @@ describe("session", () => {
     net.faults.frame = () => [];
     net.act((desk) => desk.agent("run1").finish());
     net.cut(new Error("gone"));
-    await vi.waitFor(() =>
+    await waitFor(() =>
       expect(session.view().at(-1)).toMatchObject({ run: { outcome: "complete" } }),
     );
   });
@@ -73,7 +72,7 @@ describe("session", () => {
     heard = 0;
     const version = session.version;
     for (let n = 0; n < 5; n += 1) await session.send(`m${n}`);
-    await vi.waitFor(() => expect(session.state.messages.size).toBe(5));
+    await waitFor(() => expect(session.state.messages.size).toBe(5));
     expect(turns).toHaveLength(1);
     expect(session.version).toBe(version);
     turns[0]?.();
@@ -93,7 +92,7 @@ describe("session", () => {
     expect(error).toMatchObject({ code: "already_answered" });
     expect(JSON.stringify((error as HoldfastError).details)).toContain("Oslo");
     expect(JSON.stringify((error as HoldfastError).details)).toContain("user:ana");
-    await vi.waitFor(() =>
+    await waitFor(() =>
       expect(callOf(second, "c1").answer).toMatchObject({
         by: "user:ana",
         answer: { type: "json", value: { city: "Oslo" } },

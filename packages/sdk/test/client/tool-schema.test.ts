@@ -1,9 +1,10 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { provideTool, type Client, type StandardSchema } from "../../src/client/index.ts";
 import { parseWith, toJsonSchema } from "../../src/client/tool-schema.ts";
 import { loopback, type Loopback } from "../support/loopback.ts";
 import { clientOf, offer } from "../support/offer.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const clients: Client[] = [];
 
@@ -18,7 +19,7 @@ function open(net: Loopback) {
 }
 
 const settled = (net: Loopback, id: string) =>
-  vi.waitFor(() => expect(net.desk.call(id).status).toBe("settled"));
+  waitFor(() => expect(net.desk.call(id).status).toBe("settled"));
 
 test("a Standard Schema is declared as JSON Schema, and gives execute its type and value", async () => {
   const net = loopback();
@@ -32,7 +33,7 @@ test("a Standard Schema is declared as JSON Schema, and gives execute its type a
       return { ok: true };
     },
   });
-  await vi.waitFor(() => expect(net.desk.state.session.advertised).toHaveLength(1));
+  await waitFor(() => expect(net.desk.state.session.advertised).toHaveLength(1));
   const [advertised] = net.desk.state.session.advertised;
   expect(advertised?.tool).toMatchObject({
     name: "where",
@@ -55,7 +56,7 @@ test("arguments that its schema refuses run nothing, and the answer names where"
     parameters: z.object({ at: z.object({ day: z.string().refine((it) => it !== "never") }) }),
     execute: () => void (ran += 1),
   });
-  await vi.waitFor(() => expect(net.desk.state.session.advertised).toHaveLength(1));
+  await waitFor(() => expect(net.desk.state.session.advertised).toHaveLength(1));
   offer(net, { c1: "where" }, '{"at":{"day":"never"}}');
   await settled(net, "c1");
   expect(ran).toBe(0);
@@ -84,9 +85,9 @@ test.each([
       return session;
     };
     const old = provide("old");
-    await vi.waitFor(() => expect(net.desk.state.session.advertised).toHaveLength(1));
+    await waitFor(() => expect(net.desk.state.session.advertised).toHaveLength(1));
     const page = provide("new");
-    await vi.waitFor(() => expect(net.desk.state.session.advertised[0]?.version).toBe(2));
+    await waitFor(() => expect(net.desk.state.session.advertised[0]?.version).toBe(2));
     if (newer === "goes") await page.close();
     offer(net, { c1: "where" });
     await old.reached(net.desk.state.head);

@@ -8,6 +8,7 @@ import {
   renderHook,
   screen,
   waitFor,
+  within,
 } from "@testing-library/react";
 import { memo, StrictMode, useState, type ReactNode } from "react";
 import { renderToString } from "react-dom/server";
@@ -310,6 +311,41 @@ describe("useClientTool", () => {
     await waitFor(() => expect(screen.getByTestId("two").textContent).not.toBe(""));
     expect(ran).toHaveLength(1);
     expect(screen.getByTestId("one").textContent).toBe(screen.getByTestId("two").textContent);
+  });
+
+  it("with confirm, shows every page what waits, and runs it where somebody says so", async () => {
+    const net = loopback({ tools: TOOLS });
+    const Page = ({ name }: { name: string }) => {
+      const { session } = useSession("s1");
+      const { requests } = useClientTool(
+        session,
+        { name: "location", execute: () => new Promise(() => {}) },
+        { confirm: true },
+      );
+      return requests.map(({ call, status, run, decline }) => (
+        <section key={call.id} aria-label={name}>
+          <p>{status}</p>
+          <button onClick={() => void run()}>Share</button>
+          <button onClick={() => void decline("No.")}>Decline</button>
+        </section>
+      ));
+    };
+    for (const name of ["one", "two"])
+      render(<Page name={name} />, { wrapper: strict(providerFor(net)) });
+    await waitFor(() => expect(net.open).toBe(2));
+    offer(net, { c1: "location" });
+    const of = async (name: string) => within(await screen.findByLabelText(name));
+    await (await of("one")).findByText("waiting");
+    await (await of("two")).findByText("waiting");
+    expect(commandsSent(net, "call.claim")).toEqual([]);
+    const two = await of("two");
+    act(() => two.getByText("Share").click());
+    two.getByText("here"); // at once
+    await (await of("one")).findByText("elsewhere");
+    expect(commandsSent(net, "call.claim")).toHaveLength(1);
+    act(() => two.getByText("Decline").click());
+    await waitFor(() => expect(screen.queryByText("Share")).toBeNull());
+    expect(net.desk.call("c1").reason).toBe("declined");
   });
 
   it("says why a tool cannot be advertised", async () => {

@@ -1,9 +1,10 @@
 import { fromRows, reduceAll, toRows, type Frame, type SessionState } from "@holdfast/protocol";
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createTransport, follow, type FollowOptions, type Link } from "../../src/wire/index.ts";
 import { loopback, problem, type Loopback } from "../support/loopback.ts";
 import { manualTiming, settle } from "../support/manual-timing.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const fast = { baseMs: 1, maxMs: 2 };
 
@@ -131,7 +132,7 @@ describe("follow", () => {
     net.raw(
       `event: reset\nid: ${net.desk.state.head}\ndata: ${JSON.stringify({ offset: net.desk.state.head, state })}\n\n`,
     );
-    await vi.waitFor(() => expect(reader.kinds.filter((kind) => kind === "state")).toHaveLength(2));
+    await waitFor(() => expect(reader.kinds.filter((kind) => kind === "state")).toHaveLength(2));
     net.act(token("y"));
     await reader.caughtUp();
     expect(reader.rows()).toEqual(rowsOf(net));
@@ -216,7 +217,7 @@ describe("follow", () => {
           if (n % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
         }
         net.faults.frame = (frame) => [...held.splice(0).reverse(), frame];
-        await vi.waitFor(() => expect(net.open).toBe(1), { interval: 1 });
+        await waitFor(() => expect(net.open).toBe(1));
         net.act(token("end"));
         await reader.caughtUp();
         expect(reader.rows()).toEqual(rowsOf(net));
@@ -290,8 +291,7 @@ function read(
     kinds,
     offsets,
     rows: () => state && toRows(state),
-    caughtUp: () =>
-      vi.waitFor(() => expect(state?.head).toBe(net.desk.state.head), { interval: 1 }),
+    caughtUp: () => waitFor(() => expect(state?.head).toBe(net.desk.state.head)),
     async stop() {
       stopping.abort("stopped");
       await done.catch(() => {});

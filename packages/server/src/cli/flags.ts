@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { WebhookOptions } from "../webhooks/index.ts";
 
 import { DEFAULTS, type ServerOptions } from "../config.ts";
 
@@ -10,6 +11,10 @@ export interface Flags extends Pick<ServerOptions, "limits"> {
   readonly defaultAgent?: string;
   readonly leaseMs?: number;
   readonly claimLeaseMs?: number;
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly corsOrigins: readonly string[];
+  readonly webhooks?: WebhookOptions;
 }
 
 /** Reads the flags that `dev` and `serve` share. @throws Error naming the flag that does not fit */
@@ -25,19 +30,29 @@ export function readFlags(args: readonly string[]): Flags {
       lease: { type: "string" },
       rate: { type: "string" },
       "max-result": { type: "string" },
+      issuer: { type: "string" },
+      audience: { type: "string" },
+      "cors-origin": { type: "string", multiple: true, default: [] },
+      "agent-webhook": { type: "string", multiple: true },
+      "notify-webhook": { type: "string" },
     },
   });
-  const { data, host, pages, agent, lease } = values;
+  const { data, host, pages, agent, lease, issuer, audience } = values;
+  const webhooks = webhooksOf(values["agent-webhook"] ?? [], values["notify-webhook"]);
   const limits = limitsOf(values.rate, values["max-result"]);
   const leaseMs = lease === undefined ? undefined : wholeNumber("lease", lease, 1, 86_400_000);
   return {
     data,
     host,
     port: wholeNumber("port", values.port, 0, 65_535),
+    corsOrigins: values["cors-origin"],
+    ...(issuer !== undefined && { issuer }),
+    ...(audience !== undefined && { audience }),
     ...(pages !== undefined && { pages }),
     ...(agent !== undefined && { defaultAgent: agent }),
     ...(leaseMs !== undefined && { leaseMs, claimLeaseMs: leaseMs }),
     ...(limits && { limits }),
+    ...(webhooks && { webhooks }),
   };
 }
 
@@ -50,6 +65,26 @@ function limitsOf(rate: string | undefined, result: string | undefined): Flags["
   return {
     ...(perSecond !== undefined && { commands: { perSecond, burst: 4 * perSecond } }),
     ...(bytes !== undefined && { resultBytes: bytes }),
+  };
+}
+
+/** Addresses are flags; what messages are signed with is a secret, and those are no flags. */
+function webhooksOf(agents: readonly string[], notify: string | undefined) {
+  if (agents.length === 0 && notify === undefined) return undefined;
+  const secret = (process.env["HOLDFAST_WEBHOOK_SECRET"] ?? "").split(/\s+/).filter(Boolean);
+  if (secret.length === 0) {
+    throw new Error(
+      "HOLDFAST_WEBHOOK_SECRET is not set: set it to what `echo whsec_$(openssl rand -base64 32)` prints, or to several of these while they are changed.",
+    );
+  }
+  const named = agents.map((text): [string, { url: string; secret: string[] }] => {
+    const [, agent = "", url = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+    if (url === "") throw new Error(`--agent-webhook must be <agent>=<url>, not ${text}.`);
+    return [agent, { url, secret }];
+  });
+  return {
+    agents: Object.fromEntries(named),
+    ...(notify !== undefined && { notify: { url: notify, secret } }),
   };
 }
 

@@ -3,11 +3,14 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * The secret that development tokens are signed with, so that they outlive a restart: made at the first start and
- * kept beside the data, for its owner's eyes only. The directory must exist and be held by this process.
+ * A secret of the server's own, so that the tokens it signs outlive a restart: made at the first start and kept beside
+ * the data, for its owner's eyes only. The directory must exist and be held by this process.
  */
-export async function devSecret(directory: string): Promise<Uint8Array> {
-  const path = join(directory, "dev-secret");
+export async function keptSecret(
+  directory: string,
+  name: "dev-secret" | "server-secret",
+): Promise<Uint8Array> {
+  const path = join(directory, name);
   try {
     return await read(path);
   } catch (error) {

@@ -21,6 +21,7 @@ import {
   type TagChange,
 } from "../storage/storage.ts";
 import type { Audit } from "./audit.ts";
+import type { Deliveries } from "./deliveries.ts";
 import { DueIndex } from "./due-index.ts";
 import type { Terms } from "./due.ts";
 import { ERASURE_RETRY_MS, erasureId } from "./erasure.ts";
@@ -44,6 +45,10 @@ export interface ActorContext {
   readonly subscriberBytes: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   env(actor: Actor): Env;
+  /** Makes the salt of an act's entry. */
+  readonly salt: () => string;
+  /** Called after each commit that holds acts. */
+  acted(session: string, acts: number): void;
   /** Called after each commit that changed what is found across sessions. */
   committed(session: string, commit: Pick<Commit, "rows" | "due" | "tags">): void;
   /** Called after a commit that failed, and yet may have written index rows. */
@@ -74,6 +79,8 @@ export class SessionActor {
   readonly #receipts: LoadedSession["receipts"];
   readonly #due: DueIndex;
   readonly #tags: TagIndex;
+  /** What somebody outside is told of; what is changed there from within {@link act} belongs to its commit. */
+  readonly deliveries: Deliveries;
   readonly #subscriptions = new Set<Subscription>();
   #open = openBatch();
   /** The head storage has; null until the session exists there. */
@@ -93,7 +100,8 @@ export class SessionActor {
     this.id = id;
     this.#context = context;
     this.#receipts = loaded.receipts;
-    this.#draft = createDraft(loaded.state, loaded.epoch, loaded.seq);
+    this.deliveries = loaded.deliveries;
+    this.#draft = createDraft(loaded.state, loaded.epoch, loaded.seq, context.salt);
     this.#committed = loaded.state.head;
     this.#stored = isNew ? null : loaded.state.head;
     this.#due = new DueIndex(loaded.state, context.terms, context.leases.of(id));
@@ -236,9 +244,10 @@ export class SessionActor {
   #decideNow(draft: Draft, command: Command, env: Env): Verdict {
     const verdict = decide(draft, command, env);
     if (command.type === "run.heartbeat" && command.until !== undefined) {
-      if (verdict.status === "rejected") return verdict;
-      const { runId, attempt, until } = command;
-      return { ...verdict, heldUntil: this.#due.holdAttempt(runId, attempt, until, env.now) };
+      const run = draft.state.runs.get(command.runId);
+      if (verdict.heldUntil === undefined || !run) return verdict;
+      const until = this.#due.holdAttempt(draft.state, run, verdict.heldUntil, env.now);
+      return { ...verdict, heldUntil: until };
     }
     if (command.type === "content.erase" && verdict.status === "applied" && !verdict.repeated) {
       this.#due.add("erasure", erasureId(command), env.now + ERASURE_RETRY_MS);
@@ -304,6 +313,7 @@ export class SessionActor {
     this.#stored = commit.head;
     this.#committed = commit.head;
     if (commit.batch) this.#broadcast(commit.batch);
+    if (batch.acts > 0) this.#context.acted(this.id, batch.acts);
     if (batch.refusals) this.#context.audit.note(this.id, batch.refusals);
     for (const { done } of batch.waiting) done();
     for (const { done } of batch.readers) done();
@@ -321,6 +331,7 @@ export class SessionActor {
     if (!this.#draft.empty) {
       this.#snapshot = undefined;
       const sealed = this.#draft.seal();
+      batch.acts = sealed.acts;
       const last = sealed.entries.at(-1);
       if (last) {
         entries = {
@@ -333,6 +344,12 @@ export class SessionActor {
       rows.push(...rowChanges(state, sealed.touched));
       this.#due.note(state, sealed.touched, now);
       tags = this.#tags.note(state, sealed.touched);
+      this.deliveries.note(state, sealed.touched);
+    }
+    const told = this.deliveries.take();
+    if (told) {
+      rows.push(...told.rows);
+      tags = [...tags, ...told.tags];
     }
     const due = this.#due.take();
     if (batch.receipts.length > 0) {
@@ -402,10 +419,19 @@ interface OpenBatch {
   readonly receipts: (readonly [id: string, receipt: Receipt])[];
   snapshot: Snapshot | undefined;
   refusals: readonly Refusal[] | undefined;
+  /** How many acts it holds; known once it is sealed. */
+  acts: number;
 }
 
 function openBatch(): OpenBatch {
-  return { waiting: [], readers: [], receipts: [], snapshot: undefined, refusals: undefined };
+  return {
+    waiting: [],
+    readers: [],
+    receipts: [],
+    snapshot: undefined,
+    refusals: undefined,
+    acts: 0,
+  };
 }
 
 function repeatOf(id: string, known: Receipt, digest: string, head: Offset): Verdict {

@@ -1,4 +1,4 @@
-import type { AuditKind } from "../storage/storage.ts";
+import type { RefusalKind } from "../storage/storage.ts";
 import type { Dropped } from "./audit-record.ts";
 
 /** How many refusals of one kind and actor a session's audit takes at once. */
@@ -19,7 +19,7 @@ export class AuditRate {
   }
 
   /** Whether one more may be kept, which counts as kept then. */
-  take(session: string, actor: string, kind: AuditKind, now: number): boolean {
+  take(session: string, actor: string, kind: RefusalKind, now: number): boolean {
     const bucket = this.#bucket(session, actor, kind, now);
     if (bucket.left < 1) return false;
     bucket.left -= 1;
@@ -27,7 +27,7 @@ export class AuditRate {
   }
 
   /** Counts one that is not kept. */
-  drop(session: string, actor: string, kind: AuditKind, now: number): void {
+  drop(session: string, actor: string, kind: RefusalKind, now: number): void {
     const bucket = this.#bucket(session, actor, kind, now);
     if (bucket.dropped === 0) bucket.since = now;
     bucket.dropped += 1;
@@ -57,7 +57,7 @@ export class AuditRate {
     this.#bySession.delete(session);
   }
 
-  #bucket(session: string, actor: string, kind: AuditKind, now: number): Bucket {
+  #bucket(session: string, actor: string, kind: RefusalKind, now: number): Bucket {
     const buckets = entryOf(this.#bySession, session, MOST.sessions, () => new Map());
     const bucket = entryOf(buckets, `${kind} ${actor}`, MOST.actors, () => ({
       actor,
@@ -75,7 +75,7 @@ export class AuditRate {
 
 interface Bucket {
   readonly actor: string;
-  readonly kind: AuditKind;
+  readonly kind: RefusalKind;
   left: number;
   filledAt: number;
   dropped: number;

@@ -1,24 +1,29 @@
 import { hash } from "node:crypto";
 import type { AuditDropped, AuditRefusal } from "@holdfast/protocol";
-import type { AuditAddition, AuditKind } from "../storage/storage.ts";
+import type { AuditAddition, AuditRow, RefusalKind } from "../storage/storage.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** How much of a late answer is kept, in characters of JSON. */
 const MAX_CONTENT = 4096;
 
 /** How storage keeps a refusal with others of its kind. */
-export function kindOf({ late }: Refusal): AuditKind {
+export function kindOf({ late }: Refusal): RefusalKind {
   return late ? "late" : "refused";
 }
 
-/** A refusal as storage keeps it. Costs as much as what was sent is long. */
-export function recordOf(refusal: Refusal): AuditAddition {
+/**
+ * A refusal as storage keeps it. Costs as much as what was sent is long.
+ *
+ * @param salt random: goes with a late answer, and into its digest, which so tells nothing once both are erased
+ */
+export function recordOf(refusal: Refusal, salt: string): AuditAddition {
   const { at, actor, command, code, offset, item, callId, runId, winner, late } = refusal;
-  const isKept = late && !refusal.isErased;
   const { id, ...body } = command;
   // Not canonical, which takes ten times as long: a refused append of 1 MiB would hold up everybody.
   const text = JSON.stringify(late?.answer ?? item?.body ?? body);
-  const content = isKept ? text.slice(0, MAX_CONTENT).toWellFormed() : null;
+  const content = late ? text.slice(0, MAX_CONTENT).toWellFormed() : undefined;
+  const isCut = late !== undefined && content !== text;
+  const salted = (said: string) => (late ? `${salt}\n${said}` : said);
   const record: Unnumbered<AuditRefusal> = {
     type: late ? "late_answer" : "refused",
     at,
@@ -32,13 +37,32 @@ export function recordOf(refusal: Refusal): AuditAddition {
     ...(winner && { winner }),
     ...(late && { outcome: late.outcome }),
     payload: {
-      digest: hash("sha256", text, "hex"),
+      digest: hash("sha256", salted(text), "hex"),
       bytes: Buffer.byteLength(text),
-      ...(isKept && text.length > MAX_CONTENT && { truncated: true as const }),
+      ...(isCut && {
+        truncated: true as const,
+        kept: hash("sha256", salted(content ?? ""), "hex"),
+      }),
     },
   };
   const group = ((late && callId) ?? actor.principal).toWellFormed();
-  return { kind: kindOf(refusal), group, json: JSON.stringify(record), content };
+  return {
+    kind: kindOf(refusal),
+    group,
+    json: JSON.stringify(record),
+    // Of a call that is erased nothing is kept, as if this had come before.
+    content: content === undefined || refusal.isErased ? null : salted(content),
+  };
+}
+
+/** What is kept of a late answer, and its salt; nothing where there was none, or it is erased. */
+export function contentOf({ content }: Pick<AuditRow, "content">): {
+  readonly content?: string;
+  readonly salt?: string;
+} {
+  if (content === null) return {};
+  const end = content.indexOf("\n");
+  return { salt: content.slice(0, end), content: content.slice(end + 1) };
 }
 
 /** A count of refusals that were not kept, as storage keeps it. */
@@ -54,7 +78,7 @@ export function droppedRecord({ kind, ...dropped }: Dropped): AuditAddition {
 
 /** How many refusals of an actor were not kept, and when. */
 export interface Dropped extends Pick<AuditDropped, "actor" | "count" | "since" | "at"> {
-  readonly kind: AuditKind;
+  readonly kind: RefusalKind;
 }
 
 /** Storage numbers a record and keeps what was sent apart. */

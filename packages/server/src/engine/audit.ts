@@ -13,6 +13,9 @@ export interface AuditOptions {
   readonly storage: Storage;
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly log: (message: string, error: unknown) => void;
+  readonly salt: () => string;
+  /** Called when records of a session were written. */
+  readonly written: (session: string, count: number) => void;
 }
 
 /**
@@ -46,7 +49,7 @@ export class Audit {
       const { principal } = refusal.actor;
       const kind = kindOf(refusal);
       if (this.#hasRoom(principal) && this.#rate.take(session, principal, kind, now)) {
-        this.#add(session, principal, recordOf(refusal));
+        this.#add(session, principal, recordOf(refusal, this.#options.salt()));
       } else {
         this.#rate.drop(session, principal, kind, now);
       }
@@ -110,6 +113,7 @@ export class Audit {
     const records = waiting.map(({ record }) => record);
     try {
       await this.#options.storage.addAudit(session, records);
+      this.#options.written(session, records.length);
     } catch (error) {
       this.#options.log(`${records.length} audit records of session ${session} are lost`, error);
     } finally {

@@ -1,5 +1,5 @@
-import type { SessionState, TouchedRow } from "@holdfast/protocol";
-import type { Due, DueChange } from "../storage/storage.ts";
+import { callsOf, type Run, type SessionState, type TouchedRow } from "@holdfast/protocol";
+import type { DueChange } from "../storage/storage.ts";
 import { dueOfCall, dueOfRun, dueOfSession, type DueKind, type Terms, type Wanted } from "./due.ts";
 import type { SessionLeases } from "./leases.ts";
 
@@ -51,6 +51,15 @@ export class DueIndex {
     this.#changes.push({ kind, id, at, group: row.group });
   }
 
+  /**
+   * Removes a row that is still wanted, in the next commit: nothing more comes of it until it is armed again, or what it
+   * is about begins anew.
+   */
+  retire(kind: DueKind, id: string): void {
+    const row = this.get(kind, id);
+    if (row) this.#changes.push({ kind, id, at: null, group: row.group });
+  }
+
   /** Removes a row that storage has and nobody wants, in the next commit. */
   remove(kind: DueKind, id: string, group: string): void {
     this.#rows.delete(keyOf(kind, id));
@@ -58,7 +67,7 @@ export class DueIndex {
   }
 
   /** When a lease or claim runs out; who is not known here, since the server started, gets a full term first. */
-  leaseEnd(kind: "lease" | "claim", id: string, holder: string, now: number): number {
+  leaseEnd(kind: Held, id: string, holder: string, now: number): number {
     const known = this.#leases[kind].get(id);
     if (known?.holder === holder) return known.until;
     const until = now + this.#term(kind);
@@ -70,32 +79,29 @@ export class DueIndex {
   renewAttempt(state: SessionState, runId: string, attempt: number, now: number): void {
     const run = state.runs.get(runId);
     if (run?.status !== "active" || run.attempt !== attempt) return;
-    this.#extend(runId, attempt, now + this.#terms.leaseMs);
+    this.#extend("lease", runId, String(attempt), now, now);
   }
 
   /**
-   * Holds an attempt that is still the active one up to a time, in storage too: a server that starts again meanwhile
-   * does not look at it before.
+   * Holds an active attempt and the claims it has up to a time, in storage too: a server that starts again meanwhile
+   * does not look at them before.
    *
-   * @returns up to when it is held
+   * @returns up to when the attempt is held
    */
-  holdAttempt(runId: string, attempt: number, until: number, now: number): number {
-    const bounded = Math.min(until, now + LONGEST_HOLD_MS);
-    const held = this.#extend(runId, attempt, Math.max(bounded, now + this.#terms.leaseMs));
-    this.rearm("lease", runId, held);
+  holdAttempt(state: SessionState, { id, attempt }: Run, until: number, now: number): number {
+    const held = this.#extend("lease", id, String(attempt), until, now);
+    this.rearm("lease", id, held);
+    for (const { id: callId, claim } of callsOf(state, id)) {
+      if (!claim || claim.implicit || claim.attempt !== attempt) continue;
+      this.rearm("claim", callId, this.#extend("claim", callId, claim.id, until, now));
+    }
     return held;
-  }
-
-  /** Whether a lease's row, as storage has it, holds its attempt for longer than heartbeats do. */
-  isHeld(row: Due, now: number): boolean {
-    return row.at > now + this.#terms.leaseMs;
   }
 
   /** Extends a call's explicit claim by a full term. */
   renewClaim(state: SessionState, callId: string, now: number): void {
     const claim = state.calls.get(callId)?.claim;
-    if (!claim || claim.implicit) return;
-    this.#leases.claim.set(callId, { holder: claim.id, until: now + this.#terms.claimLeaseMs });
+    if (claim && !claim.implicit) this.#extend("claim", callId, claim.id, now, now);
   }
 
   /** The changes since the last call; they belong in the next commit. */
@@ -106,12 +112,12 @@ export class DueIndex {
     return changes;
   }
 
-  /** A lease is never shortened. */
-  #extend(runId: string, attempt: number, until: number): number {
-    const holder = String(attempt);
-    const known = this.#leases.lease.get(runId);
-    const end = known?.holder === holder ? Math.max(known.until, until) : until;
-    this.#leases.lease.set(runId, { holder, until: end });
+  /** By a full term, or up to `until` where that is later; a lease is never shortened. */
+  #extend(kind: Held, id: string, holder: string, until: number, now: number): number {
+    const known = this.#leases[kind].get(id);
+    const before = known?.holder === holder ? known.until : 0;
+    const end = Math.max(before, until, now + this.#term(kind));
+    this.#leases[kind].set(id, { holder, until: end });
     return end;
   }
 
@@ -127,11 +133,11 @@ export class DueIndex {
       const known = this.get(kind, id);
       if (known?.holder === row?.holder) continue;
       if (row) {
-        this.#rows.set(keyOf(kind, id), row);
-        this.#changes.push({ kind, id, at: row.at, group: row.group });
-        if (kind === "lease" || kind === "claim") {
-          this.#leases[kind].set(id, { holder: row.holder, until: row.at });
-        }
+        // One that was held before its row was written is held all the same.
+        const isLease = kind === "lease" || kind === "claim";
+        const at = isLease ? this.#extend(kind, id, row.holder, row.at, 0) : row.at;
+        this.#rows.set(keyOf(kind, id), { ...row, at });
+        this.#changes.push({ kind, id, at, group: row.group });
       } else {
         this.#rows.delete(keyOf(kind, id));
         this.#changes.push({ kind, id, at: null, group: known?.group ?? "" });
@@ -139,13 +145,12 @@ export class DueIndex {
     }
   }
 
-  #term(kind: "lease" | "claim"): number {
+  #term(kind: Held): number {
     return kind === "lease" ? this.#terms.leaseMs : this.#terms.claimLeaseMs;
   }
 }
 
-/** The longest that nothing may be heard of an attempt, in milliseconds: 24 hours. */
-const LONGEST_HOLD_MS = 24 * 60 * 60 * 1000;
+type Held = "lease" | "claim";
 
 const NONE: readonly DueChange[] = [];
 

@@ -7,6 +7,8 @@ import type { Call, Run, SessionRow } from "@holdfast/protocol";
  *   an open or claimed one. `escalation`: one that waits for a person, and is told of once.
  * - `expiry`: a session that does not live for ever.
  * - `erasure`: content that is to be taken out of the log, in case whoever was at it is gone.
+ * - what somebody outside is to be told: `wake`, that a run may be started; `waiting`, that a call waits for people;
+ *   `escalated`, that it does for too long.
  */
 export type DueKind =
   | "work"
@@ -16,7 +18,10 @@ export type DueKind =
   | "deadline"
   | "escalation"
   | "expiry"
-  | "erasure";
+  | "erasure"
+  | DeliveryKind;
+
+export type DeliveryKind = "wake" | "waiting" | "escalated";
 
 /** Kinds that time itself acts on; `work` waits for a worker. */
 export const TIMER_KINDS = [
@@ -29,10 +34,16 @@ export const TIMER_KINDS = [
   "erasure",
 ] as const;
 
-/** How long holders may be silent, in milliseconds. */
+export function isTimerKind(kind: string): boolean {
+  return (TIMER_KINDS as readonly string[]).includes(kind);
+}
+
+/** How long holders may be silent, in milliseconds, and which agents are told of their work. */
 export interface Terms {
   readonly leaseMs: number;
   readonly claimLeaseMs: number;
+  /** Default: none. */
+  readonly wakes?: (agent: string) => boolean;
 }
 
 /** An index row that a run or call wants. */
@@ -48,7 +59,7 @@ export function dueOfRun(
   run: Run | undefined,
   now: number,
   terms: Terms,
-): Record<"work" | "lease", Wanted | undefined> {
+): Record<"work" | "lease" | "wake", Wanted | undefined> {
   const work =
     run?.status === "queued" && run.wakeId !== undefined
       ? { at: run.queuedAt, group: run.agent, holder: run.wakeId }
@@ -61,7 +72,8 @@ export function dueOfRun(
           holder: String(run.attempt),
         }
       : undefined;
-  return { work, lease };
+  const wake = work && terms.wakes?.(work.group) ? work : undefined;
+  return { work, lease, wake };
 }
 
 /** The index rows of a call, derived from it alone; undefined where there must be none. */
@@ -69,7 +81,7 @@ export function dueOfCall(
   call: Call | undefined,
   now: number,
   terms: Terms,
-): Record<"claim" | "approval" | "deadline" | "escalation", Wanted | undefined> {
+): Record<Exclude<DueKind, "work" | "lease" | "wake" | "expiry" | "erasure">, Wanted | undefined> {
   const claim =
     call?.status === "claimed" && call.claim && !call.claim.implicit
       ? { at: now + terms.claimLeaseMs, group: "", holder: call.claim.id }
@@ -93,7 +105,18 @@ export function dueOfCall(
     isForPeople && call.escalateAt !== undefined && call.escalatedAt === undefined
       ? { at: call.escalateAt, group: "", holder: String(call.escalateAt) }
       : undefined;
-  return { claim, approval, deadline, escalation };
+  const waiting = isForPeople ? { at: now, group: "", holder: waitOf(call) } : undefined;
+  const escalated =
+    isForPeople && call.escalatedAt !== undefined
+      ? { at: call.escalatedAt, group: "", holder: String(call.escalatedAt) }
+      : undefined;
+  return { claim, approval, deadline, escalation, waiting, escalated };
+}
+
+/** What a call waits for people with, told apart from what it waited with before: each is told of once. */
+export function waitOf({ status, approval, manual }: Call): string {
+  if (status === "gated") return `approval ${approval?.id ?? ""}`;
+  return manual ? "manual" : "open";
 }
 
 /** The index row of a session, derived from it alone; undefined where there must be none. */

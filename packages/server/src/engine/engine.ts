@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import {
   createSession,
+  HoldfastError,
   type Actor,
   type Command,
   type Draft,
@@ -12,6 +13,8 @@ import {
   type SessionRow,
   type Verdict,
 } from "@holdfast/protocol";
+import type { AuditKey } from "../audit/key.ts";
+import { verifyAudit, type AuditFinding } from "../audit/verify.ts";
 import {
   StorageConflict,
   type AuditRow,
@@ -21,26 +24,32 @@ import {
 } from "../storage/storage.ts";
 import type { SessionActor, Snapshot } from "./actor.ts";
 import { Audit } from "./audit.ts";
+import { exportLines } from "./audit-export.ts";
+import { checkRecord, signChain, type ChainContext, type Signed } from "./chain.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { cursorIn } from "./cursor.ts";
-import type { Terms } from "./due.ts";
+import { readDead, redeliver, type DeadPage } from "./dead.ts";
+import type { Delivery } from "./deliveries.ts";
+import { isTimerKind, type Terms } from "./due.ts";
 import { busy, unknownSession } from "./errors.ts";
 import { eraseLog, erasureId, traceOf } from "./erasure.ts";
 import { expire } from "./expiry.ts";
 import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
 import type { FrameText } from "./frame.ts";
-import type { IdKind } from "./ids.ts";
+import { randomSalt, type IdKind } from "./ids.ts";
 import { Inbox, type CallPage, type CallQuery, type InboxNews, type MayRead } from "./inbox.ts";
 import { Leases } from "./leases.ts";
 import { requireSmall, type Limits } from "./limits.ts";
 import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
 import { readPage, type Page } from "./page.ts";
+import { Presence } from "./presence.ts";
 import { Rates } from "./rates.ts";
 import { Sessions } from "./sessions.ts";
 import { releasing, Subscribers } from "./subscribers.ts";
 import { Timers } from "./timers.ts";
 import { createValidator, type Validator } from "./validate.ts";
-import { WorkQueue, type Work, type WorkClaim } from "./work.ts";
+import { WorkQueue, type ClaimOptions, type Work, type WorkClaim } from "./work.ts";
 
 export interface EngineOptions extends Terms {
   /** Stays open when the engine closes. */
@@ -54,6 +63,10 @@ export interface EngineOptions extends Terms {
   /** Runs something once, later, on the storage's clock; the result takes it back. */
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly newId: (kind: IdKind) => string;
+  /** What checkpoints of the audit are signed with. */
+  readonly auditKey: AuditKey;
+  /** Public keys that signed them before. */
+  readonly formerAuditKeys?: readonly string[];
   /** Hears of what could not be told to anybody. */
   readonly log: (message: string, error: unknown) => void;
 }
@@ -71,9 +84,11 @@ export interface SessionView {
   readonly closed?: NonNullable<SessionRow["closed"]>;
 }
 
-export interface SubscribeOptions extends FollowOptions {
-  /** Who reads, for the limit on readers of one principal. */
-  readonly principal?: string;
+/** What a reader gets. */
+export interface Resumed {
+  /** To begin with, where the reader had nothing that leads on. */
+  readonly reset?: Snapshot;
+  readonly frames: AsyncGenerator<readonly FrameText[], void, void>;
 }
 
 const SERVER: Actor = { principal: "server" };
@@ -93,7 +108,12 @@ export class Engine implements AsyncDisposable {
   readonly #audit: Audit;
   readonly #rates: Record<"commands" | "attemptCommands" | "sessions", Rates>;
   readonly #subscribers: Subscribers;
+  readonly #listeners = new Set<(session: string, due: readonly DueChange[]) => void>();
+  readonly #chain: ChainContext;
+  readonly #checkpoints: Checkpoints;
+  readonly #signing = new Map<string, Promise<Signed>>();
   readonly validator: Validator = createValidator();
+  readonly presence: Presence;
   #closing: Promise<void> | undefined;
 
   constructor(options: EngineOptions) {
@@ -107,20 +127,34 @@ export class Engine implements AsyncDisposable {
     };
     this.#subscribers = new Subscribers(limits);
     const leases = new Leases();
+    this.presence = new Presence(() => storage.now());
     const noteDue = (session: string, due: readonly DueChange[]) => {
       for (const { kind, id, at } of due) {
-        if (at !== null && kind !== "work") this.#timers.note(at);
+        if (at !== null && isTimerKind(kind)) this.#timers.note(at);
         if (at === null && (kind === "lease" || kind === "claim")) leases.drop(session, kind, id);
       }
       this.#work.committed(session, due);
+      for (const listener of this.#listeners) listener(session, due);
     };
-    const audit = new Audit({ storage, schedule, log });
+    const checkpoints = new Checkpoints({
+      now: () => storage.now(),
+      schedule,
+      log,
+      sign: async (session) => (await this.#sessions.find(session)) && this.#sign(session),
+    });
+    this.#checkpoints = checkpoints;
+    const noteRecords = (session: string, count: number) => checkpoints.note(session, count);
+    const audit = new Audit({ storage, schedule, log, salt: randomSalt, written: noteRecords });
     this.#audit = audit;
+    const { auditKey: key, formerAuditKeys: formerKeys = [] } = options;
+    this.#chain = { storage, key, formerKeys };
     const context = {
       ...options,
       leases,
       audit,
       terms: options,
+      salt: randomSalt,
+      acted: noteRecords,
       env: (actor: Actor) => this.#env(actor),
       committed: (session: string, commit: Pick<Commit, "rows" | "due" | "tags">) => {
         noteDue(session, commit.due);
@@ -212,6 +246,8 @@ export class Engine implements AsyncDisposable {
   /** Removes a session and all that belongs to it; unknown sessions are fine. */
   async delete(id: string): Promise<void> {
     await this.#sessions.remove(id);
+    this.#work.deleted(id);
+    this.#checkpoints.forget(id);
   }
 
   /**
@@ -239,7 +275,29 @@ export class Engine implements AsyncDisposable {
   ): Promise<readonly AuditRow[]> {
     await this.#sessions.need(session);
     await this.#audit.flush();
-    return this.#options.storage.audit(session, query);
+    return this.#options.storage.audit(session, { ...query, kinds: ["late", "refused"] });
+  }
+
+  /**
+   * Signs a session's audit as it is now, and gives its lines, as {@link exportLines} says.
+   *
+   * @throws HoldfastError `invalid_request` for an `after` beyond the last record
+   */
+  async exportAudit(session: string, after = 0): Promise<AsyncGenerator<string, void, void>> {
+    await this.#audit.flush();
+    const signed = await this.#sign(session);
+    checkRecord(after, signed);
+    return exportLines(this.#chain, session, signed, after);
+  }
+
+  /** Checks a session's audit against all that was signed of it, with the keys this server has. Costs its whole log. */
+  async verifyAudit(session: string): Promise<AuditFinding> {
+    return verifyAudit(await this.exportAudit(session), { keys: this.auditKeys });
+  }
+
+  /** The public keys that checkpoints may be signed with, base64url, the one in use first. */
+  get auditKeys(): readonly string[] {
+    return [this.#chain.key.publicKey, ...this.#chain.formerKeys];
   }
 
   /** The whole state of a session and the offset it holds for. */
@@ -269,13 +327,18 @@ export class Engine implements AsyncDisposable {
   async subscribe(
     session: string,
     after: Offset | undefined,
-    options: SubscribeOptions = {},
+    options: FollowOptions = {},
   ): Promise<AsyncGenerator<readonly FrameText[], void, void>> {
     const actor = await this.#sessions.need(session);
     const cursor = cursorIn(actor.head, after);
-    const release = this.#subscribers.admit(session, options.principal);
-    options.signal?.addEventListener("abort", release, { once: true });
-    return releasing(follow(actor, this.#options.storage, cursor, options), release);
+    const { person, principal, ...rest } = options;
+    const release = this.#subscribers.admit(session, principal);
+    rest.signal?.addEventListener("abort", release, { once: true });
+    const frames = follow(actor, this.#options.storage, cursor, {
+      ...rest,
+      ...(person && { join: () => this.presence.join(session) }),
+    });
+    return releasing(frames, release);
   }
 
   /** Calls that wait for somebody; see {@link Inbox.calls}. */
@@ -292,14 +355,69 @@ export class Engine implements AsyncDisposable {
     return this.#inbox.watch(query, mayRead, signal);
   }
 
+  /**
+   * {@link subscribe}, and where the server cannot bridge the cursor, what follows its state.
+   *
+   * @throws HoldfastError `invalid_offset`, `unknown_session`
+   */
+  async resume(
+    session: string,
+    after: Offset | undefined,
+    options: FollowOptions = {},
+  ): Promise<Resumed> {
+    try {
+      return { frames: await this.subscribe(session, after, options) };
+    } catch (error) {
+      if (!(error instanceof HoldfastError) || error.code !== "reset") throw error;
+      return this.follow(session, options);
+    }
+  }
+
+  /** The state, and then what follows it. @throws HoldfastError `unknown_session` */
+  async follow(session: string, options: FollowOptions = {}): Promise<Required<Resumed>> {
+    const reset = await this.state(session);
+    return { reset, frames: await this.subscribe(session, reset.offset, options) };
+  }
+
   /** An attempt for a worker; see {@link WorkQueue.claim}. */
   async claimWork(
     request: WorkClaim,
     actor: Actor,
-    signal?: AbortSignal,
+    options?: ClaimOptions,
   ): Promise<Work | undefined> {
     requireSmall("The list of tools", request.tools, this.#options.limits.eventBytes);
-    return this.#work.claim(request, actor, signal);
+    return this.#work.claim(request, actor, options);
+  }
+
+  /** Calls back after every commit that changed index rows, and after a failed one that may have. */
+  onDue(listener: (session: string, due: readonly DueChange[]) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /**
+   * Does something to a session in the server's own name; undefined for an unknown session. For what keeps deliveries.
+   * The result comes once everything it saw and did is durable.
+   */
+  asServer<T>(
+    session: string,
+    work: (draft: Draft, env: Env, on: SessionActor) => T,
+  ): Promise<T | undefined> {
+    return this.#act(session, SERVER, work);
+  }
+
+  /** What a session's webhooks are told, and how far that came. @throws HoldfastError `unknown_session` */
+  deliveries(session: string): Promise<readonly Delivery[]> {
+    return this.#sessions.with(session, (on) => on.act(SERVER, () => on.deliveries.values()));
+  }
+
+  /** Deliveries that were given up, of all sessions; see {@link readDead}. */
+  deadDeliveries(query: { readonly after?: string; readonly limit: number }): Promise<DeadPage> {
+    return readDead(this.#options.storage, query);
+  }
+
+  /** Has a delivery that was given up tried again; see {@link redeliver}. */
+  redeliver(id: string): Promise<boolean> {
+    return redeliver({ storage: this.#options.storage, act: this.asServer.bind(this) }, id);
   }
 
   /** Hands out no more work, fires no more timers, ends all streams and finishes what is being committed. */
@@ -308,6 +426,8 @@ export class Engine implements AsyncDisposable {
       this.#work.close();
       this.#inbox.close();
       await this.#timers.stop();
+      await this.#audit.flush();
+      await this.#checkpoints.close();
       await this.#sessions.close();
       await this.#audit.close();
     })();
@@ -353,6 +473,22 @@ export class Engine implements AsyncDisposable {
     await this.#audit.flush();
     await eraseLog(this.#options.storage, session, trace);
     await this.#act(session, SERVER, (_draft, _env, on) => on.due.remove("erasure", id, ""));
+  }
+
+  /** Signs a session's chain, one time after the other. */
+  async #sign(session: string): Promise<Signed> {
+    const before = this.#signing.get(session);
+    const signing = (async () => {
+      await before?.catch(() => {});
+      this.#checkpoints.forget(session);
+      return signChain(this.#chain, await this.#sessions.need(session));
+    })();
+    this.#signing.set(session, signing);
+    try {
+      return await signing;
+    } finally {
+      if (this.#signing.get(session) === signing) this.#signing.delete(session);
+    }
   }
 
   async #act<T>(

@@ -44,6 +44,9 @@ function timerOf(kind: DueKind, id: string, { holder }: Wanted): Timer | undefin
     case "work":
     case "expiry":
     case "erasure":
+    case "wake":
+    case "waiting":
+    case "escalated":
       return undefined;
   }
 }

@@ -8,6 +8,10 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
   /** Hears, at once, that the reader fell too far behind and gets no more frames. */
   readonly onSlow?: () => void;
+  /** A person reads: as long as they do, nobody needs to be told elsewhere that the session waits for people. */
+  readonly person?: boolean;
+  /** Who reads, for the limit on readers of one principal. */
+  readonly principal?: string;
 }
 
 /** How much of the log one read brings in while catching up, in bytes of JSON. */
@@ -17,15 +21,21 @@ const PAGE_BYTES = 256 * 1024;
  * Everything after a cursor, then live: no hole, nothing twice. Frames that are there together come together.
  *
  * Ends without an error when the reader is too slow, the session goes away, a commit fails or `signal` says so: the
- * cursor is still good. Leaving the loop releases everything.
+ * cursor is still good. Leaving the loop releases everything. `join` is called when the reading begins, what it gives
+ * when it is over.
  */
 export async function* follow(
   actor: SessionActor,
   storage: Storage,
   after: Offset,
-  { signal, onSlow }: FollowOptions,
+  {
+    signal,
+    onSlow,
+    join,
+  }: Omit<FollowOptions, "person" | "principal"> & { readonly join?: () => () => void },
 ): AsyncGenerator<readonly FrameText[], void, void> {
   actor.pins += 1;
+  const leave = join?.();
   let cursor = after;
   let live = actor.subscribe(onSlow);
   const stop = () => live.close();
@@ -61,5 +71,6 @@ export async function* follow(
     signal?.removeEventListener("abort", stop);
     actor.unsubscribe(live);
     actor.pins -= 1;
+    leave?.();
   }
 }

@@ -15,12 +15,14 @@ import {
   type TouchedRow,
 } from "@holdfast/protocol";
 import { StorageError, type Row, type RowChange, type Storage } from "../storage/storage.ts";
+import { Deliveries, type Delivery } from "./deliveries.ts";
 import { Receipts, type Receipt } from "./receipts.ts";
 
 /** A session as storage has it. */
 export interface LoadedSession {
   readonly state: SessionState;
   readonly receipts: Receipts;
+  readonly deliveries: Deliveries;
   readonly epoch: string;
   /** The sequence of `state.head`. */
   readonly seq: number;
@@ -35,14 +37,19 @@ export async function loadSession(
   if (!stored) return undefined;
   const { head } = stored;
   const at = parseOffset(head);
-  const { row, receipts, producers, ...rows } = sortRows(stored.rows);
+  const { row, receipts, deliveries, producers, ...rows } = sortRows(stored.rows);
   if (!at || !row) {
     throw new StorageError("damaged", `Session ${session} has no readable head or session row.`);
   }
   const state = fromRows(head, { session: row, ...rows });
   for (const producer of producers) state.producers.set(producerKey(producer), producer);
   await replayDeltas(storage, session, state);
-  return { state, receipts: new Receipts(receipts), ...at };
+  return {
+    state,
+    receipts: new Receipts(receipts),
+    deliveries: new Deliveries(deliveries),
+    ...at,
+  };
 }
 
 /** The stored form of what a batch touched. A row that the state no longer has is removed. */
@@ -125,6 +132,7 @@ interface Sorted {
   readonly calls: Call[];
   readonly producers: Producer[];
   readonly receipts: [string, Receipt][];
+  readonly deliveries: Delivery[];
 }
 
 /** Parses stored rows by kind; what this server wrote, it trusts. */
@@ -137,6 +145,7 @@ function sortRows(rows: readonly Row[]): Sorted {
     calls: [],
     producers: [],
     receipts: [],
+    deliveries: [],
   };
   for (const { kind, id, value } of rows) {
     const row: unknown = JSON.parse(value);
@@ -161,6 +170,9 @@ function sortRows(rows: readonly Row[]): Sorted {
         break;
       case "receipt":
         sorted.receipts.push([id, row as Receipt]);
+        break;
+      case "delivery":
+        sorted.deliveries.push(row as Delivery);
         break;
       default:
         throw new StorageError("damaged", `Row ${kind} ${id} is of no kind this version knows.`);

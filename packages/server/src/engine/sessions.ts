@@ -1,6 +1,7 @@
 import { emptyState, toOffset, type Offset } from "@holdfast/protocol";
 import { StorageConflict, type Storage } from "../storage/storage.ts";
 import { SessionActor, type ActorContext } from "./actor.ts";
+import { Deliveries } from "./deliveries.ts";
 import { busy, unknownSession } from "./errors.ts";
 import type { IdKind } from "./ids.ts";
 import { Receipts } from "./receipts.ts";
@@ -37,7 +38,12 @@ export class Sessions {
   /** A session's actor, or undefined for an unknown session. */
   async find(id: string): Promise<SessionActor | undefined> {
     while (this.#changing.has(id)) await this.#changing.get(id);
-    return this.#ready(id) ?? this.#during(id, () => this.#load(id));
+    const actor = this.#ready(id);
+    if (actor) return actor;
+    const loading = this.#during(id, () => this.#load(id));
+    // Whoever asked first goes on first: it waits as those behind it do.
+    await this.#changing.get(id);
+    return this.#ready(id) ?? loading;
   }
 
   /** @throws HoldfastError `unknown_session` */
@@ -132,7 +138,13 @@ export class Sessions {
     const { newId, storage } = this.#options;
     const epoch = newId("epoch");
     const state = emptyState(toOffset(epoch, 0), { id, createdAt: storage.now() });
-    const loaded = { state, receipts: new Receipts(), epoch, seq: 0 };
+    const loaded = {
+      state,
+      receipts: new Receipts(),
+      deliveries: new Deliveries(),
+      epoch,
+      seq: 0,
+    };
     return this.#keep(new SessionActor(id, loaded, true, this.#context));
   }
 

@@ -1,4 +1,4 @@
-import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from "ajv";
+import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import {
   HoldfastError,
@@ -18,7 +18,7 @@ const MAX_PROBLEMS = 8;
 const CHECK_MS = 250;
 /** The same for compiling. */
 const COMPILE_MS = 1000;
-/** How many checks may fail to end before the schema is not used any more. */
+/** How often compiling or checking may fail to end before the schema is not used any more. */
 const MAX_STRIKES = 3;
 
 /** Validates arguments against their tools' JSON Schemas. */
@@ -36,13 +36,27 @@ export interface Validator {
  */
 export function createValidator(): Validator {
   const cache = new Map<string, Compiled>();
-  const metas = { draft07: new Ajv(OPTIONS), draft2020: new Ajv2020(OPTIONS) };
+  const dialectOf = createDialects();
 
   function compiled(schema: Record<string, unknown>): Compiled {
     const text = JSON.stringify(schema);
-    let known = cache.get(text);
-    if (known) cache.delete(text);
-    else known = within(COMPILE_MS, () => compile(schema, text, metas), unusable);
+    const before = cache.get(text);
+    let known = before;
+    cache.delete(text);
+    if (!known || (known.unfinished && known.strikes < MAX_STRIKES)) {
+      // Before the time runs: it is not this schema's, and being cut off in it would spoil it for all others.
+      const dialect = dialectOf(schema);
+      const strikes = (before?.strikes ?? 0) + 1;
+      known = within(
+        COMPILE_MS,
+        () => compile(schema, text, dialect),
+        (problem) => ({
+          ...unusable(problem),
+          unfinished: true,
+          strikes,
+        }),
+      );
+    }
     cache.set(text, known);
     if (cache.size > MAX_CACHED) {
       for (const oldest of cache.keys()) {
@@ -87,12 +101,17 @@ export function createValidator(): Validator {
   };
 }
 
-type Compiled =
-  | { readonly check: ValidateFunction; readonly problem?: undefined; strikes: number }
-  | { readonly check?: undefined; readonly problem: string };
+interface Compiled {
+  readonly check?: ValidateFunction;
+  /** Why there is no check. */
+  readonly problem?: string;
+  /** Whether compiling did not end: the machine may have been too busy for it. */
+  readonly unfinished?: boolean;
+  strikes: number;
+}
 
 function unusable(problem: string): Compiled {
-  return { problem };
+  return { problem, strikes: 0 };
 }
 
 const OPTIONS = {
@@ -104,24 +123,44 @@ const OPTIONS = {
   ownProperties: true,
 } as const;
 
+/** A version of JSON Schema. */
+interface Dialect {
+  /** Checks schemas themselves. Its own schema is compiled. */
+  readonly meta: Ajv | Ajv2020;
+  readonly create: (options: Options) => Ajv | Ajv2020;
+}
+
+function createDialects(): (schema: Record<string, unknown>) => Dialect {
+  const known = new Map<string, Dialect>();
+  return ({ $schema }) => {
+    const name = typeof $schema === "string" && $schema.includes("draft-07") ? "07" : "2020";
+    let dialect = known.get(name);
+    if (!dialect) {
+      const create = (options: Options) =>
+        name === "07" ? new Ajv(options) : new Ajv2020(options);
+      const meta = create(OPTIONS);
+      void meta.validateSchema({});
+      known.set(name, (dialect = { meta, create }));
+    }
+    return dialect;
+  };
+}
+
 function compile(
   schema: Record<string, unknown>,
   text: string,
-  metas: { readonly draft07: Ajv; readonly draft2020: Ajv2020 },
+  { meta, create }: Dialect,
 ): Compiled {
   if (text.length > MAX_SCHEMA) return unusable(`it is longer than ${MAX_SCHEMA} characters`);
   // Its check would give a promise, which is true.
   if ("$async" in schema) return unusable("$async is not supported");
-  const old = typeof schema["$schema"] === "string" && schema["$schema"].includes("draft-07");
-  const meta = old ? metas.draft07 : metas.draft2020;
   const { $schema: _, ...plain } = schema;
   try {
     if (meta.validateSchema(plain) !== true) {
       return unusable(describe(meta.errors ?? []).message.replace(/\.$/, ""));
     }
     // An instance of its own, so that the ids of one schema never meet those of another.
-    const options = { ...OPTIONS, meta: false, validateSchema: false } as const;
-    const ajv = old ? new Ajv(options) : new Ajv2020(options);
+    const ajv = create({ ...OPTIONS, meta: false, validateSchema: false });
     return { check: ajv.compile(plain as AnySchema), strikes: 0 };
   } catch (error) {
     return unusable(error instanceof Error ? error.message : String(error));

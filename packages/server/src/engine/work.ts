@@ -1,15 +1,20 @@
 import {
   decideTimer,
+  HoldfastError,
+  reject,
   startRun,
   type Actor,
   type Draft,
   type Env,
   type Offset,
+  type Rejection,
   type ToolDeclaration,
 } from "@holdfast/protocol";
 import type { Due, DueChange, Storage } from "../storage/storage.ts";
 import type { SessionActor } from "./actor.ts";
 import { leaseGroup } from "./due.ts";
+import { unknownSession } from "./errors.ts";
+import { Holders } from "./holders.ts";
 import { Waiters } from "./waiters.ts";
 
 /** What a worker asks with. */
@@ -18,12 +23,21 @@ export interface WorkClaim {
   readonly worker: string;
   /** Names the process under the worker's name. Attempts that another process holds are taken over. */
   readonly instance?: string;
-  /** Asks for the attempt that was started with it again, and takes nothing over. */
+  /** Asks for the attempt that was started with it, again, and for no other; takes nothing over, waits for nothing. */
   readonly wakeId?: string;
+  /** With the wake id it waits for: this run and no other, at once or not at all. */
+  readonly run?: { readonly session: string; readonly runId: string };
   readonly waitMs?: number;
   readonly claims?: boolean;
   readonly tools?: readonly ToolDeclaration[];
   readonly complete?: boolean;
+}
+
+export interface ClaimOptions {
+  /** Ends the wait. An attempt that was just granted goes to the next. */
+  readonly signal?: AbortSignal;
+  /** The sessions that work may be of. Default: all. */
+  readonly may?: (session: string) => boolean;
 }
 
 /** An attempt a worker holds from now on. */
@@ -61,8 +75,7 @@ export class WorkQueue {
   readonly #waiters: Waiters;
   /** Runs that somebody is just trying to start. */
   readonly #taking = new Set<string>();
-  /** Which process holds an attempt, as far as this server has seen it. */
-  readonly #instances = new Map<string, { readonly attempt: number; readonly instance: string }>();
+  readonly #holders = new Holders();
 
   #closed = false;
 
@@ -77,27 +90,59 @@ export class WorkQueue {
    *
    * Without a wake id, the worker's own attempts that no process of this `instance` holds are ended as lost first
    * (all of them where no instance is named), so that a restarted worker has its runs back at once.
+   *
+   * @throws HoldfastError `run_held` for a wake id under which this worker has no attempt
    */
-  async claim(request: WorkClaim, actor: Actor, signal?: AbortSignal): Promise<Work | undefined> {
-    const again = await this.#ownAttempts(request, actor);
-    if (again) return again;
-    const place = this.#waiters.join(request.agent, request.waitMs ?? 0, signal);
+  async claim(
+    request: WorkClaim,
+    actor: Actor,
+    { signal, may = anywhere }: ClaimOptions = {},
+  ): Promise<Work | undefined> {
+    if (request.run) return this.#takeNamed(request, request.run, actor, may);
+    const again = await this.#ownAttempts(request, actor, may);
+    if (request.wakeId !== undefined) return again ?? refuseWake(request, request.wakeId);
+    const place = this.#waiters.join(request.agent, request.waitMs ?? 0, may, signal);
+    let work: Work | undefined;
     try {
       for (;;) {
-        const work = await this.#takeReady(request, actor, signal);
+        work = await this.#takeReady(request, actor, { may, ...(signal && { signal }) });
         if (work || !(await place.called())) return work;
       }
     } finally {
-      place.leave();
+      place.leave(work?.session);
     }
+  }
+
+  /** The attempt of one run, begun with the wake id or begun with it before by the same worker. */
+  async #takeNamed(
+    request: WorkClaim,
+    { session, runId }: NonNullable<WorkClaim["run"]>,
+    actor: Actor,
+    may: (session: string) => boolean,
+  ): Promise<Work> {
+    if (!may(session)) throw unknownSession(session);
+    const ruling = await this.#context.act(session, actor, (draft, env) => {
+      const run = draft.state.runs.get(runId);
+      if (run?.agent !== request.agent) return unknownRun(request.agent, runId);
+      const wakeId = request.wakeId ?? "";
+      return this.#startNow(draft, env, { session, runId, wakeId }, request);
+    });
+    if (!ruling) throw unknownSession(session);
+    if ("code" in ruling) throw new HoldfastError(ruling);
+    return ruling;
   }
 
   /** Hears of every commit: a run that became ready wakes one worker. */
   committed(session: string, due: readonly DueChange[]): void {
     for (const { kind, id, group, at } of due) {
-      if (kind === "work" && at !== null) this.#waiters.call(group);
-      if (kind === "lease" && at === null) this.#instances.delete(keyOf(session, id));
+      if (kind === "work" && at !== null) this.#waiters.call(group, session);
+      if (kind === "lease" && at === null) this.#holders.drop(session, id);
     }
+  }
+
+  /** The session is gone, and who held anything of it. */
+  deleted(session: string): void {
+    this.#holders.delete(session);
   }
 
   /** Sends all waiting workers away; there is no more work. */
@@ -107,7 +152,11 @@ export class WorkQueue {
   }
 
   /** The attempt of the request's wake id; otherwise ends what a former process of this worker left. */
-  async #ownAttempts(request: WorkClaim, actor: Actor): Promise<Work | undefined> {
+  async #ownAttempts(
+    request: WorkClaim,
+    actor: Actor,
+    may: (session: string) => boolean,
+  ): Promise<Work | undefined> {
     const { agent, worker, wakeId } = request;
     const held = await this.#context.storage.due({
       kinds: ["lease"],
@@ -115,8 +164,8 @@ export class WorkQueue {
       before: Number.MAX_SAFE_INTEGER,
       limit: 1000,
     });
-    for (const row of held) {
-      const { session, id } = row;
+    for (const { session, id } of held) {
+      if (!may(session)) continue;
       const work = await this.#context.act(session, actor, (draft, env, on) => {
         const run = draft.state.runs.get(id);
         if (run?.status !== "active" || run.worker !== worker) return undefined;
@@ -127,7 +176,7 @@ export class WorkQueue {
           return { session, runId: id, attempt, wakeId, offset: draft.state.head };
         }
         // One that is held without a process is nobody's to take over.
-        if (on.due.isHeld(row, env.now)) return undefined;
+        if ((run.heldUntil ?? 0) > env.now) return undefined;
         if (!this.#isOurs(request, session, id, attempt)) {
           decideTimer(
             draft,
@@ -145,14 +194,14 @@ export class WorkQueue {
   /** Whether the process that asks holds the attempt, or may: a process that was not seen before the restart. */
   #isOurs({ instance }: WorkClaim, session: string, runId: string, attempt: number): boolean {
     if (instance === undefined) return false;
-    const known = this.#instances.get(keyOf(session, runId));
+    const known = this.#holders.get(session, runId);
     return known?.attempt !== attempt || known.instance === instance;
   }
 
   async #takeReady(
     request: WorkClaim,
     actor: Actor,
-    signal: AbortSignal | undefined,
+    { signal, may = anywhere }: ClaimOptions,
   ): Promise<Work | undefined> {
     for (let limit = LOOK; ; limit *= 4) {
       const ready = await this.#context.storage.due({
@@ -163,6 +212,7 @@ export class WorkQueue {
       });
       for (const due of ready) {
         if (this.#closed || signal?.aborted) return undefined;
+        if (!may(due.session)) continue;
         const work = await this.#tryStart(due, request, actor);
         if (!work) continue;
         if (!signal?.aborted) return work;
@@ -193,7 +243,7 @@ export class WorkQueue {
   async #giveBack({ session, runId, attempt }: Work, actor: Actor): Promise<void> {
     try {
       await this.#context.act(session, actor, (draft, env) =>
-        decideTimer(draft, { type: "lease", runId, attempt, reason: "worker_left" }, env),
+        decideTimer(draft, { type: "left", runId, attempt }, env),
       );
     } catch (error) {
       this.#context.log(`Run ${runId} of session ${session} could not be given back`, error);
@@ -202,26 +252,48 @@ export class WorkQueue {
 
   #start(due: Due, request: WorkClaim, actor: Actor): Promise<Work | undefined> {
     const { session, id: runId } = due;
-    const { worker, claims = true, tools, complete, instance } = request;
     return this.#context.act(session, actor, (draft, env, on) => {
       const wakeId = draft.state.runs.get(runId)?.wakeId;
       if (wakeId === undefined) {
         if (!on.due.get("work", runId)) on.due.remove("work", runId, due.group);
         return undefined;
       }
-      const start = { runId, wakeId, worker, claims };
-      const ruling = startRun(
-        draft,
-        { ...start, ...(tools && { tools }), ...(complete && { complete }) },
-        env,
-      );
-      const run = draft.state.runs.get(runId);
-      if (ruling.error || !run) return undefined;
-      const { attempt } = run;
-      if (instance !== undefined) this.#instances.set(keyOf(session, runId), { attempt, instance });
-      return { session, runId, attempt, wakeId, offset: draft.state.head };
+      const started = this.#startNow(draft, env, { session, runId, wakeId }, request);
+      return "code" in started ? undefined : started;
     });
   }
+
+  #startNow(
+    draft: Draft,
+    env: Env,
+    { session, runId, wakeId }: Pick<Work, "session" | "runId" | "wakeId">,
+    { worker, claims = true, tools, complete, instance }: WorkClaim,
+  ): Work | Rejection {
+    const start = { runId, wakeId, worker, claims };
+    const ruling = startRun(
+      draft,
+      { ...start, ...(tools && { tools }), ...(complete && { complete }) },
+      env,
+    );
+    if (ruling.error) return ruling.error;
+    const attempt = draft.state.runs.get(runId)?.attempt ?? 0;
+    if (instance !== undefined) this.#holders.set(session, runId, { attempt, instance });
+    return { session, runId, attempt, wakeId, offset: draft.state.head };
+  }
+}
+
+function unknownRun(agent: string, runId: string): Rejection {
+  return reject("unknown_run", `Agent ${agent} has no run ${runId} in this session.`);
+}
+
+/** A wake id is used once: what was not begun under it by this worker is another's, over, or not begun. */
+function refuseWake({ worker }: WorkClaim, wakeId: string): never {
+  const message = `Worker ${worker} has no attempt under wake-up ${wakeId}: claim work without naming one.`;
+  throw new HoldfastError(reject("run_held", message, { wakeId }));
+}
+
+function anywhere(): boolean {
+  return true;
 }
 
 function keyOf(session: string, runId: string): string {

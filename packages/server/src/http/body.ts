@@ -21,21 +21,25 @@ export async function readJson(
   return bytes.byteLength === 0 && empty !== undefined ? empty : parseBody(bytes);
 }
 
-/** The JSON of a body that was read. @throws HoldfastError as {@link readJson} */
-export function parseBody(bytes: ArrayBuffer | Uint8Array): unknown {
-  const text = decode(bytes);
+/**
+ * The JSON of a body that was read, or of something else that is called `what`.
+ *
+ * @throws HoldfastError as {@link readJson}
+ */
+export function parseBody(bytes: ArrayBuffer | Uint8Array, what = "body"): unknown {
+  const text = decode(bytes, what);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
     const where = cause instanceof Error ? cause.message : "it cannot be parsed";
-    throw new HoldfastError(reject("invalid_request", `The body is not JSON: ${where}.`), {
+    throw new HoldfastError(reject("invalid_request", `The ${what} is not JSON: ${where}.`), {
       cause,
     });
   }
   if (isTooDeep(text)) {
     throw new HoldfastError(
-      reject("invalid_request", `The body is nested more than ${MAX_DEPTH} deep: flatten it.`, {
+      reject("invalid_request", `The ${what} is nested more than ${MAX_DEPTH} deep: flatten it.`, {
         limit: MAX_DEPTH,
       }),
     );
@@ -43,12 +47,12 @@ export function parseBody(bytes: ArrayBuffer | Uint8Array): unknown {
   return value;
 }
 
-function decode(bytes: ArrayBuffer | Uint8Array): string {
+function decode(bytes: ArrayBuffer | Uint8Array, what: string): string {
   try {
     return utf8.decode(bytes);
   } catch (cause) {
     throw new HoldfastError(
-      reject("invalid_request", "The body is not UTF-8: encode it so, without compression."),
+      reject("invalid_request", `The ${what} is not UTF-8: encode it so, without compression.`),
       { cause },
     );
   }

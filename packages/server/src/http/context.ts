@@ -1,11 +1,14 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Engine } from "../engine/index.ts";
-import type { Tokens } from "./auth.ts";
+import type { Revocations, Tokens } from "../auth/index.ts";
 
 export interface HttpOptions {
   readonly engine: Engine;
   readonly tokens: Tokens;
+  readonly revocations: Revocations;
+  /** Whose pages may use the server, beside its own. */
+  readonly corsOrigins: readonly string[];
   /** Whether anybody may have a token under a name they choose. */
   readonly dev: boolean;
   /** The agent of a session that names none. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { mayRead, type Tokens } from "./auth.ts";
+import { mayEnter, type Tokens } from "../auth/index.ts";
 import { headersOf, type Answer } from "./answer.ts";
 import { parseBody } from "./body.ts";
 import type { HttpOptions } from "./context.ts";
@@ -21,9 +21,11 @@ export function directCommands(
   const maxBodyBytes = Math.min(options.maxBodyBytes, LARGEST);
   return (request, response) => {
     const session = request.method === "POST" ? PLAIN.exec(request.url ?? "")?.[1] : undefined;
-    const { authorization, "content-length": length, host } = request.headers;
+    const { authorization, "content-length": length, host, origin } = request.headers;
     if (session === undefined || !authorization?.startsWith(BEARER) || host === undefined)
       return false;
+    // A page asks: whether it may, and what its browser is to be told, the app knows.
+    if (origin !== undefined) return false;
     if (length === undefined || !(Number(length) <= maxBodyBytes) || request.headers.expect)
       return false;
     const token = authorization.slice(BEARER.length);
@@ -55,7 +57,7 @@ async function answer(
 ): Promise<Answer> {
   const known = tokens.verify(token);
   const identity = known instanceof Promise ? await known : known;
-  mayRead(identity, session);
+  mayEnter(identity, session);
   return answerCommands(options, session, identity, parseBody(bytes));
 }
 

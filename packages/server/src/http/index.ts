@@ -1,7 +1,8 @@
 export { createApp } from "./app.ts";
-export { Tokens } from "./auth.ts";
-export type { Identity } from "./auth.ts";
+export { parseBody } from "./body.ts";
 export { directCommands } from "./direct.ts";
 export type { App, HttpOptions } from "./context.ts";
-export { isLoopback } from "./loopback.ts";
-export { problemOfRequest } from "./problem.ts";
+export { checkOrigins, isWelcome } from "./origin.ts";
+export { problemOfRequest, refusal, rejectionOf } from "./problem.ts";
+export { admit, submitBatch } from "./routes/commands.ts";
+export { grantWork } from "./routes/work.ts";

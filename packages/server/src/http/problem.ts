@@ -31,12 +31,20 @@ export function problem(rejection: Rejection): Response {
 
 /** Any error as a refusal. One that is not meant for callers is `internal`, its words and cause only for the log. */
 export function refusalOf(error: unknown, log: (message: string, error: unknown) => void): Answer {
+  return refusal(rejectionOf(error, log));
+}
+
+/** What {@link refusalOf} says, as a rejection. */
+export function rejectionOf(
+  error: unknown,
+  log: (message: string, error: unknown) => void,
+): Rejection {
   if (!(error instanceof HoldfastError)) {
     log("A request failed", error);
-    return refusal({ code: "internal", message: "The server failed: send the same again." });
+    return { code: "internal", message: "The server failed: send the same again." };
   }
   if (error.code === "internal") log("A request failed", error);
-  return refusal(error.toRejection());
+  return error.toRejection();
 }
 
 export function problemOf(

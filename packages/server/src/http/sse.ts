@@ -1,5 +1,5 @@
-import { HoldfastError, type Offset } from "@holdfast/protocol";
-import type { Engine, FrameText, SubscribeOptions } from "../engine/index.ts";
+import type { Offset } from "@holdfast/protocol";
+import type { Engine, FrameText, Snapshot } from "../engine/index.ts";
 
 export interface SseOptions {
   readonly engine: Engine;
@@ -7,65 +7,80 @@ export interface SseOptions {
   readonly after: Offset | undefined;
   /** Who reads; undefined for an attempt. */
   readonly principal: string | undefined;
+  /** A person reads. */
+  readonly person: boolean;
   readonly heartbeatMs: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly log: (message: string, error: unknown) => void;
+  /** Calls `over` when the reader may read no longer; the result takes it back. */
+  readonly watch: (over: () => void) => () => void;
   /** Closes the connection under a reader that takes nothing. */
   readonly destroy: (() => void) | undefined;
 }
 
 /**
  * A session's frames as server-sent events. A cursor that the server cannot bridge gets a `reset` with the state
- * first, and goes on from there.
+ * first, and goes on from there. Ends when the reader may read no longer: a new token goes on from its cursor.
  *
  * @throws HoldfastError `unknown_session`, `invalid_offset`, `too_many_requests`
  */
 export async function eventStream(options: SseOptions): Promise<Response> {
-  const { engine, session, after, principal, heartbeatMs, schedule, log, destroy } = options;
+  const { engine, session, after, person, principal } = options;
+  const { heartbeatMs, schedule, log, watch, destroy } = options;
   const over = new AbortController();
   const following = {
     signal: over.signal,
+    person,
     onSlow: () => slow(),
     ...(principal !== undefined && { principal }),
   };
-  const { first, frames } = await open(engine, session, after, following);
+  const { reset, frames } = await engine.resume(session, after, following);
   let stopBeating = () => {};
+  let unwatch = () => {};
+  const release = () => {
+    stopBeating();
+    unwatch();
+  };
   let slow = () => {};
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      controller.enqueue(first);
+      controller.enqueue(reset ? resetOf(reset) : HELLO);
       const beat = () => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(HEARTBEAT);
         stopBeating = schedule(heartbeatMs, beat);
       };
       stopBeating = schedule(heartbeatMs, beat);
-      slow = () => {
-        stopBeating();
+      const end = () => {
+        release();
         over.abort();
         // It may stand between two frames, where it hears of nothing.
         void frames.return();
         controller.close();
+      };
+      slow = () => {
+        end();
         destroy?.();
       };
+      unwatch = watch(end);
     },
     async pull(controller) {
       try {
         const next = await frames.next();
         if (over.signal.aborted) return;
         if (next.done) {
-          stopBeating();
+          release();
           controller.close();
         } else {
           controller.enqueue(concat(next.value.map(eventOf)));
         }
       } catch (error) {
-        stopBeating();
+        release();
         log(`A stream of session ${session} failed`, error);
         controller.error(error);
       }
     },
     async cancel() {
-      stopBeating();
+      release();
       over.abort();
       await frames.return();
     },
@@ -73,21 +88,9 @@ export async function eventStream(options: SseOptions): Promise<Response> {
   return new Response(body, { headers: HEADERS });
 }
 
-async function open(
-  engine: Engine,
-  session: string,
-  after: Offset | undefined,
-  following: SubscribeOptions,
-): Promise<{ first: Uint8Array; frames: AsyncGenerator<readonly FrameText[], void, void> }> {
-  try {
-    return { first: HELLO, frames: await engine.subscribe(session, after, following) };
-  } catch (error) {
-    if (!(error instanceof HoldfastError) || error.code !== "reset") throw error;
-    const { offset, text } = await engine.state(session);
-    const state = `{"offset":${JSON.stringify(offset)},"state":${text}}`;
-    const first = encoder.encode(`event: reset\nid: ${offset}\ndata: ${state}\n\n`);
-    return { first, frames: await engine.subscribe(session, offset, following) };
-  }
+function resetOf({ offset, text }: Snapshot): Uint8Array {
+  const state = `{"offset":${JSON.stringify(offset)},"state":${text}}`;
+  return encoder.encode(`event: reset\nid: ${offset}\ndata: ${state}\n\n`);
 }
 
 /** A frame's event, encoded once for all who read it. */

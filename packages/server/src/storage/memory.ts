@@ -60,10 +60,12 @@ export function memoryStorage(options: { readonly now?: () => number } = {}): St
         .slice(0, Math.max(0, limit))
         .map(([session, { head }]) => ({ session, head }));
     },
-    async audit(session, { after, limit }) {
+    async audit(session, { after, limit, kinds }) {
       check();
       const kept = sessions.get(session)?.audit ?? [];
-      return kept.filter(({ seq }) => seq > after).slice(0, Math.max(0, limit));
+      return kept
+        .filter(({ seq, kind }) => seq > after && (kinds?.includes(kind) ?? true))
+        .slice(0, Math.max(0, limit));
     },
     now: options.now ?? Date.now,
     [Symbol.asyncDispose]: close,

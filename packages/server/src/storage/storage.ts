@@ -46,10 +46,7 @@ export interface Storage extends AsyncDisposable {
    */
   addAudit(session: string, records: readonly AuditAddition[]): Promise<void>;
   /** What is kept of a session's audit above the number `after`, ascending. Empty for an unknown session. */
-  audit(
-    session: string,
-    query: { readonly after: number; readonly limit: number },
-  ): Promise<readonly AuditRow[]>;
+  audit(session: string, query: AuditQuery): Promise<readonly AuditRow[]>;
   /**
    * Takes content out of what is stored of a session: each batch takes the place of the stored one with its `last`, whose
    * offsets it has, and the audit's records of `late` lose their content. All or none, durable before it resolves, and
@@ -169,14 +166,14 @@ export interface FoundRow {
 }
 
 /**
- * What is kept of one refusal, beside the log. Its parts are apart so that `content` can be erased one day while `json`,
+ * What is kept of one refusal, beside the log, or of the chain that holds all of them. Its parts are apart so that `content` can be erased one day while `json`,
  * which holds a digest of it, stays as it was.
  */
 export interface AuditRow {
   /** Counts what was written to the session's audit, from 1. Numbers of what was forgotten are missing. */
   readonly seq: number;
   readonly kind: AuditKind;
-  /** What it is counted with: of a late answer its call, of any other refusal its actor. */
+  /** What it is counted with: of a late answer its call, of any other refusal its actor; empty for the chain's own. */
   readonly group: string;
   /** What happened; never changes. */
   readonly json: string;
@@ -184,21 +181,40 @@ export interface AuditRow {
   readonly content: string | null;
 }
 
+export interface AuditQuery {
+  /** The number of the last record that is not wanted. */
+  readonly after: number;
+  readonly limit: number;
+  /** Default: all. */
+  readonly kinds?: readonly AuditKind[];
+}
+
 /** A record to write; storage numbers it. */
 export type AuditAddition = Omit<AuditRow, "seq">;
 
 export type AuditKind = keyof typeof AUDIT_KEPT;
 
+export type RefusalKind = "late" | "refused";
+
 /** How many records of a kind are kept, the newest ones: of each group of a session, and of the session as a whole. */
 export const AUDIT_KEPT = {
   late: { ofGroup: 8, ofSession: 1024 },
   refused: { ofGroup: 256, ofSession: 1024 },
+  checkpoint: { ofGroup: 1024, ofSession: 1024 },
+  /** Which refusals were kept at the newest checkpoint. */
+  list: { ofGroup: 1, ofSession: 1 },
 } as const;
 
 export interface SessionHead {
   readonly session: string;
   readonly head: Offset;
 }
+
+/**
+ * Where a server keeps what belongs to no session, in rows alone. It stands before every session: a session's id has no
+ * control character.
+ */
+export const SERVER_ROWS = "\u0001server";
 
 /** The session's head is not what the commit expected; nothing of it was written. */
 export class StorageConflict extends Error {

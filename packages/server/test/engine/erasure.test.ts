@@ -48,7 +48,7 @@ const eraseCall = (engine: Engine) =>
 const eraseText = (engine: Engine) =>
   send(engine, "s", { type: "content.erase", messageId: "t1" }, { principal: "user:dpo" });
 
-test.each(["memory", "sqlite"])("6.16 what is erased is nowhere in %s", async (kind) => {
+test.each(["memory", "sqlite"])("6.21 what is erased is nowhere in %s", async (kind) => {
   const directory = temporaryDirectory();
   const storage = kind === "memory" ? memoryStorage() : await openSqlite({ directory });
   await using engine = startEngine({ storage });
@@ -88,7 +88,7 @@ test.each(["memory", "sqlite"])("6.16 what is erased is nowhere in %s", async (k
   expect(found.filter(([, count]) => count > 0)).toEqual([["holdfast.db", 2]]);
 });
 
-test("6.16 a reload gives the state that was watched, and history a placeholder", async () => {
+test("6.21 a reload gives the state that was watched, and history a placeholder", async () => {
   const storage = memoryStorage();
   await using engine = startEngine({ storage });
   await tell(engine);
@@ -104,7 +104,7 @@ test("6.16 a reload gives the state that was watched, and history a placeholder"
   expect(sorted(await stateOf(again, "s"))).toEqual(sorted(rows));
 });
 
-test("6.16 an erasure that a crash cut off is finished by the next server", async () => {
+test("6.21 an erasure that a crash cut off is finished by the next server", async () => {
   const clock = new ManualClock();
   const inner = memoryStorage({ now: clock.now });
   const broken: Storage = {
@@ -128,7 +128,7 @@ test("6.16 an erasure that a crash cut off is finished by the next server", asyn
   expect((await stateOf(second, "s")).calls[0]?.erased).toMatchObject({ by: "user:dpo" });
 });
 
-test("6.16 the same command again finishes what failed", async () => {
+test("6.21 the same command again finishes what failed", async () => {
   const inner = memoryStorage();
   let fails = true;
   const storage: Storage = {
@@ -148,7 +148,7 @@ test("6.16 the same command again finishes what failed", async () => {
   expect(answered?.event).toMatchObject({ answer: { text: "" } });
 });
 
-test("6.16 whoever watches hears of it, and a refusal writes nothing", async () => {
+test("6.21 whoever watches hears of it, and a refusal writes nothing", async () => {
   const storage = memoryStorage();
   await using engine = startEngine({ storage });
   await tell(engine);

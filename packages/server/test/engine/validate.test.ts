@@ -1,3 +1,4 @@
+import { Script } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { createValidator } from "../../src/engine/validate.ts";
 
@@ -68,4 +69,48 @@ describe("validating arguments", () => {
     expect(() => check([tool])).not.toThrow();
     expect(validate(tool, { mail: "not one" })).toBeUndefined();
   });
+});
+
+test.each([undefined, "http://json-schema.org/draft-07/schema#"])(
+  "a machine that halts in the midst of a schema spoils none of those that come after it (%s)",
+  ($schema) => {
+    const { check, validate } = createValidator();
+    const toolOf = (n: number) => {
+      const { name, parameters } = object({ [`p${n}`]: { type: "number" } });
+      return { name, parameters: { ...parameters, ...($schema && { $schema }) } };
+    };
+    const cutOff = new Script("work()");
+    for (let timeout = 1; timeout <= 32; timeout *= 2) {
+      Object.assign(globalThis, { work: () => check([toolOf(timeout)]) });
+      try {
+        cutOff.runInThisContext({ timeout });
+      } catch (error) {
+        expect(error).toMatchObject({ code: "ERR_SCRIPT_EXECUTION_TIMEOUT" });
+      }
+    }
+    Reflect.deleteProperty(globalThis, "work");
+    expect(validate(toolOf(0), { p0: 1 })).toBeUndefined();
+    for (let n = 1; n <= 32; n *= 2) {
+      expect(() => check([toolOf(n)])).not.toThrow();
+      expect(validate(toolOf(n), { [`p${n}`]: "1" })?.paths).toEqual([`/p${n}`]);
+    }
+  },
+);
+
+test("a schema whose compiling was cut off is compiled when it is used next", () => {
+  const { check, validate } = createValidator();
+  let halted = true;
+  let looks = 0;
+  const parameters = {
+    type: "object",
+    get required() {
+      looks += 1;
+      while (halted && looks > 1); // the first look makes its text
+      return ["a"];
+    },
+  };
+  expect(() => check([{ name: "t", parameters }])).toThrow(/longer than 1000 ms/);
+  halted = false;
+  expect(() => check([{ name: "t", parameters }])).not.toThrow();
+  expect(validate({ name: "t", parameters }, {})).toBeDefined();
 });

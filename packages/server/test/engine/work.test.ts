@@ -48,7 +48,7 @@ test("a wait ends after waitMs, when the worker goes, and when the server closes
   await using engine = startEngine({ storage, schedule: clock.schedule });
   const abort = new AbortController();
   const claim = (waitMs: number, signal?: AbortSignal) =>
-    engine.claimWork({ agent: "demo", worker: "w", waitMs }, DEMO, signal);
+    engine.claimWork({ agent: "demo", worker: "w", waitMs }, DEMO, signal ? { signal } : {});
   const short = claim(1_000);
   const gone = claim(60_000, abort.signal);
   const long = claim(60_000);
@@ -64,7 +64,7 @@ test("a call that reaches a worker who just left goes to the next", async () => 
   await using engine = startEngine();
   await engine.create("s", { agent: "demo" }, ANA);
   const abort = new AbortController();
-  const left = engine.claimWork({ agent: "demo", worker: "w1", waitMs: 5_000 }, DEMO, abort.signal);
+  const left = engine.claimWork({ agent: "demo", worker: "w1", waitMs: 5_000 }, DEMO, abort);
   const stays = engine.claimWork({ agent: "demo", worker: "w2", waitMs: 5_000 }, DEMO);
   await quiet();
   const sent = message(engine, "s");
@@ -80,8 +80,29 @@ test("the same worker gets its attempt again by its wake id", async () => {
   const { wakeId } = work;
   const again = await engine.claimWork({ agent: "demo", worker: "w1", wakeId }, DEMO);
   expect(again).toMatchObject({ session: "s", runId: work.runId, attempt: 1, wakeId });
-  expect(await engine.claimWork({ agent: "demo", worker: "w2", wakeId }, DEMO)).toBeUndefined();
   expect((await stateOf(engine, "s")).runs[0]).toMatchObject({ attempt: 1, losses: 0 });
+});
+
+test("5.1.4 a wake id gives its worker's attempt and nothing else, now", async () => {
+  await using engine = startEngine();
+  const { work, actor } = await startAttempt(engine, "s", { worker: "w1" });
+  const { wakeId, runId, attempt } = work;
+  await engine.create("ready", { agent: "demo" }, ANA);
+  await message(engine, "ready");
+  const [ready] = (await stateOf(engine, "ready")).runs;
+  const claim = (worker: string, named: string) =>
+    engine.claimWork({ agent: "demo", worker, wakeId: named, waitMs: 30_000 }, DEMO);
+  const before = await engine.state("s");
+  const held = { code: "run_held" };
+  await expect(claim("w2", wakeId)).rejects.toMatchObject(held);
+  await expect(claim("w1", "wake_none")).rejects.toMatchObject(held);
+  // One that nobody began is for whoever asks for work: it is not handed to another worker's question either.
+  await expect(claim("w1", ready?.wakeId ?? "")).rejects.toMatchObject(held);
+  expect(await engine.state("s")).toEqual(before);
+  const finish = { type: "run.finish", runId, attempt, producer: "main", seq: 1 } as const;
+  await send(engine, "s", finish, actor);
+  await expect(claim("w1", wakeId)).rejects.toMatchObject(held);
+  expect((await stateOf(engine, "ready")).runs[0]).toMatchObject({ status: "queued", attempt: 0 });
 });
 
 test("a new process under a worker's name takes its runs over at once", async () => {
@@ -125,4 +146,24 @@ test("a process that goes on after the server restarted keeps its attempts", asy
   await using engine = startEngine({ storage });
   expect(await engine.claimWork(claim, DEMO)).toBeUndefined();
   expect((await stateOf(engine, "s")).runs[0]).toMatchObject({ status: "active", attempt: 1 });
+});
+
+test("work goes to who may work in its session, past those who may not", async () => {
+  await using engine = startEngine();
+  const only = (session: string) => ({ may: (it: string) => it === session });
+  const wait = (worker: string, options = {}) =>
+    engine.claimWork({ agent: "demo", worker, waitMs: 10_000 }, DEMO, options);
+  const theirs = wait("w1", only("s2"));
+  const any = wait("w2");
+  await quiet();
+  await engine.create("s1", { agent: "demo" }, ANA);
+  await engine.create("s2", { agent: "demo" }, ANA);
+  await message(engine, "s1");
+  expect(await any).toMatchObject({ session: "s1" });
+  await message(engine, "s2");
+  expect(await theirs).toMatchObject({ session: "s2" });
+  // Nor does a worker take over what its namesake does where it may not work.
+  expect(await engine.claimWork({ agent: "demo", worker: "w2" }, DEMO, only("s2"))).toBe(undefined);
+  const { text } = await engine.state("s1");
+  expect(text).toContain('"status":"active"');
 });

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sha256 } from "../../src/audit/chain.ts";
+import { linesOf } from "../../src/audit/lines.ts";
+import { verifyAudit } from "../../src/index.ts";
 import { startRun, startServer, type Granted, type TestServer } from "../support/http.ts";
 
 let server: TestServer;
@@ -63,11 +66,8 @@ test("holds what its sender may not say, alone and in a batch, but nothing that 
     tools: [{ name: "x", parameters: { type: 1 } }],
   };
   await command("strict", { id: "one", ...decide }, server.demo);
-  await command(
-    "strict",
-    { commands: [{ id: "two", ...decide }, { id: "no" }, schema] },
-    server.demo,
-  );
+  await command("strict", { commands: [{ id: "two", ...decide }, { id: "no" }] }, server.demo);
+  await command("strict", schema);
   await command("strict", { id: "three", type: "nonsense" });
   const { records } = await read("strict");
   expect(records).toMatchObject([
@@ -88,4 +88,72 @@ test("leaves the session's own answers as they are", async () => {
   await command("s", { id: "x", type: "call.claim", callId: "none" });
   expect((await read("s")).records.at(-1)).toMatchObject({ code: "unknown_call" });
   expect(await photograph()).toBe(before);
+});
+
+async function exported(query = ""): Promise<Response> {
+  return fetch(`${server.url}/v1/sessions/s/audit/export${query}`, {
+    headers: { authorization: `Bearer ${server.ana}` },
+  });
+}
+
+test("is exported as lines that anybody can check with the public key", async () => {
+  const response = await exported();
+  expect(response.headers.get("content-type")).toBe("application/x-ndjson");
+  const { body } = await server.request("GET", "/v1/sessions/s/audit/verify");
+  const { keys, ...found } = body as { keys: string[] };
+  const text = await response.text();
+  expect(text.endsWith("\n")).toBe(true);
+  const lines = text.trimEnd().split("\n");
+  const finding = await verifyAudit(linesOf([Buffer.from(text)]), { keys });
+  expect(finding).toMatchObject({ ok: true, session: "s" });
+  expect(found).toEqual({ ...finding, upTo: expect.anything() });
+  expect(lines.map((line) => (JSON.parse(line) as { what?: string }).what)).toContain(
+    "message.added",
+  );
+
+  const later = await (await exported("?after=1")).text();
+  expect(later.split("\n")[1]).toBe(lines[2]);
+  const { status } = await exported("?after=999");
+  expect(status).toBe(400);
+});
+
+test.each(["export", "verify"])(
+  "%s is for people alone, and for sessions that exist",
+  async (what) => {
+    for (const token of [server.demo, work.token]) {
+      const { status } = await server.request("GET", `/v1/sessions/s/audit/${what}`, { token });
+      expect(status).toBe(403);
+    }
+    const { status } = await server.request("GET", `/v1/sessions/nowhere/audit/${what}`);
+    expect(status).toBe(404);
+  },
+);
+
+test("a late answer's digest is of its salt and its content", async () => {
+  const { runId, attempt } = work;
+  const append = (seq: number, ...items: object[]) =>
+    command(
+      "s",
+      { id: `a${seq}`, type: "run.append", runId, attempt, producer: "p", seq, items },
+      work.token,
+    );
+  await append(
+    1,
+    { type: "round.open" },
+    { type: "TOOL_CALL_START", toolCallId: "late", toolCallName: "t" },
+    { type: "TOOL_CALL_END", toolCallId: "late" },
+  );
+  await command("s", { id: "stop", type: "call.cancel", callId: "late" });
+  const answer = { type: "text", text: "too late" };
+  await append(2, { type: "call.answer", callId: "late", outcome: "ok", answer });
+  const { records } = await read("s");
+  expect(records.filter(({ content }) => content !== undefined)).toHaveLength(1);
+  for (const { salt, content, payload } of records) {
+    const isLate = content !== undefined;
+    expect(typeof salt === "string").toBe(isLate);
+    if (isLate)
+      expect(sha256(`${String(salt)}\n${JSON.stringify(answer)}`)).toBe(
+        (payload as { digest: string }).digest,
+      );
+  }
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AUDIT_KEPT, type Storage } from "../../src/storage/storage.ts";
+import { AUDIT_KEPT, type AuditKind, type Storage } from "../../src/storage/storage.ts";
 import { addition, at, creation, dump, late, refused, unwritable } from "./commits.ts";
 import { settle } from "./settle.ts";
 
@@ -41,6 +41,37 @@ export function auditSuite(current: () => Storage): void {
       expect(await page(5, 2)).toEqual([]);
       expect(await page(0, 0)).toEqual([]);
       expect(await page(0, -1)).toEqual([]);
+    });
+
+    test("is read by kinds, in their common order", async () => {
+      await current().append(creation("s"));
+      await current().addAudit("s", [refused("1"), late("2"), refused("3"), late("4")]);
+      const of = async (kinds: readonly AuditKind[], after = 0, limit = 9) =>
+        (await current().audit("s", { after, limit, kinds })).map(({ seq }) => seq);
+      expect(await of(["late"])).toEqual([2, 4]);
+      expect(await of(["late", "refused"])).toEqual([1, 2, 3, 4]);
+      expect(await of(["refused"], 1, 1)).toEqual([3]);
+      expect(await of(["checkpoint"])).toEqual([]);
+      expect(await of([])).toEqual([]);
+    });
+
+    test("keeps one list, and the newest checkpoints", async () => {
+      await current().append(creation("s"));
+      const own = { group: "", json: "{}", content: null };
+      const both = [
+        { kind: "list", ...own },
+        { kind: "checkpoint", ...own },
+      ] as const;
+      const most = AUDIT_KEPT.checkpoint.ofSession;
+      await current().addAudit("s", [late("1")]);
+      await current().addAudit(
+        "s",
+        range(1, most + 1).flatMap(() => both),
+      );
+      const rows = await read("s");
+      const count = (of: AuditKind) => rows.filter(({ kind }) => kind === of).length;
+      expect([count("late"), count("list"), count("checkpoint")]).toEqual([1, 1, most]);
+      expect(rows.at(-1)?.seq).toBe(1 + 2 * (most + 1));
     });
 
     test("changes nothing else of its session", async () => {

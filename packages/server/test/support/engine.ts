@@ -6,6 +6,7 @@ import type {
   StateRows,
   Verdict,
 } from "@holdfast/protocol";
+import { auditKey } from "../../src/audit/key.ts";
 import { DEFAULTS } from "../../src/config.ts";
 import { Engine, randomId, type EngineOptions, type Work } from "../../src/engine/index.ts";
 import { memoryStorage } from "../../src/storage/memory.ts";
@@ -13,11 +14,15 @@ import { memoryStorage } from "../../src/storage/memory.ts";
 export const ANA: Actor = { principal: "user:ana" };
 export const DEMO: Actor = { principal: "agent:demo" };
 
+/** What the audits of test engines are signed with. */
+export const AUDIT_SECRET = new Uint8Array(32).fill(7);
+
 export function startEngine(options: Partial<EngineOptions> = {}): Engine {
   return new Engine({
     ...DEFAULTS,
     storage: memoryStorage(),
     newId: randomId,
+    auditKey: auditKey(AUDIT_SECRET),
     log: (message, error) => {
       throw new Error(message, { cause: error });
     },

@@ -8,7 +8,7 @@ export type LocationPhase =
   | { readonly type: "offered"; readonly again?: boolean }
   /** This page claimed the call and asks the browser. */
   | { readonly type: "locating" }
-  /** This page claimed the call, and the browser would not say; a person may. */
+  /** The browser would not say, and the call was given back; a person may say. */
   | { readonly type: "asking"; readonly why: string }
   /** Somebody else's page has it. */
   | { readonly type: "elsewhere"; readonly who: string };
@@ -33,9 +33,9 @@ export function LocationPanel({ phase, error, onShare, onPlace, onDecline }: Loc
       <p className="panel-sentence">{asking ? phase.why : "The agent asks where you are."}</p>
       <p className="label">
         {asking
-          ? "Type a place instead, or decline."
+          ? "Type a place instead, or decline. Other devices may still share theirs."
           : phase.type === "offered" && phase.again
-            ? "The page that claimed it went away. Share this device's location, type a place, or decline."
+            ? "A device took it and gave no answer. Share this one's location, type a place, or decline."
             : "Everyone in this session would see the answer. The first device that shares it answers for all."}
       </p>
       {asking || typing ? (

@@ -1,6 +1,7 @@
 import { HoldfastError, reject } from "@holdfast/protocol";
 import type { CallQuery } from "../../engine/index.ts";
-import { authenticate, canRead } from "../auth.ts";
+import { canRead, mayList } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { pageOf } from "../params.ts";
 import { json } from "../problem.ts";
@@ -11,6 +12,7 @@ const MOST_CALLS = 1000;
 export function callRoutes(app: App, { engine, tokens }: HttpOptions): void {
   app.get("/v1/calls", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
+    mayList(identity);
     const query = { ...pageOf(c.req, MOST_CALLS), ...callQuery(c.req.query()) };
     const page = await engine.calls(query, (session) => canRead(identity, session));
     return json(JSON.stringify(page));

@@ -6,7 +6,8 @@ import {
   type Verdict,
 } from "@holdfast/protocol";
 import { isId, isObject, parseCommand } from "@holdfast/protocol/schemas";
-import { actorOf, authenticate, mayCommand, mayRead, type Identity } from "../auth.ts";
+import { actorOf, mayCommand, mayEnter, type Identity } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { sessionId } from "../params.ts";
@@ -21,7 +22,7 @@ export function commandRoutes(app: App, options: HttpOptions): void {
   app.post("/v1/sessions/:id/commands", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
     const session = sessionId(c.req);
-    mayRead(identity, session);
+    mayEnter(identity, session);
     const body = await readJson(c.req.raw, maxBodyBytes);
     return toResponse(await answerCommands(options, session, identity, body));
   });
@@ -43,7 +44,7 @@ export async function answerCommands(
     return json({ verdicts });
   }
   const command = admit(options, session, identity, body);
-  const [verdict] = await options.engine.submit(session, [command], actorOf(identity));
+  const [verdict] = await options.engine.submit(session, [command], actorOf(identity, session));
   if (!verdict?.error) return json(verdict);
   const { id, offset, error } = verdict;
   return refusal(error, { id, offset });
@@ -53,8 +54,12 @@ function json(value: unknown): Answer {
   return { status: 200, type: "application/json", body: JSON.stringify(value) };
 }
 
-/** Each command on its own: one that cannot be read is refused, and the others stand. */
-async function submitBatch(
+/**
+ * Each command on its own: one that cannot be read is refused, and the others stand.
+ *
+ * @throws HoldfastError for what is no batch, and for an unknown session
+ */
+export async function submitBatch(
   options: HttpOptions,
   session: string,
   identity: Identity,
@@ -74,7 +79,7 @@ async function submitBatch(
   }
   const read = bodies.map((body) => tryAdmit(options, session, identity, body));
   const commands = read.flatMap(({ command }) => (command ? [command] : []));
-  const verdicts = await options.engine.submit(session, commands, actorOf(identity));
+  const verdicts = await options.engine.submit(session, commands, actorOf(identity, session));
   const offset = verdicts.at(-1)?.offset ?? (await options.engine.session(session)).offset;
   return read.flatMap(({ id, error }) =>
     error ? [{ id, status: "rejected" as const, offset, error }] : verdicts.splice(0, 1),
@@ -96,8 +101,13 @@ function tryAdmit(
   }
 }
 
-/** A command that may be decided: it can be read, and its sender may say it. What cannot be read is no command, and leaves no record. */
-function admit(
+/**
+ * A command that may be decided: it can be read, and its sender may say it. What cannot be read is no command, and
+ * leaves no record.
+ *
+ * @throws HoldfastError otherwise
+ */
+export function admit(
   { engine }: HttpOptions,
   session: string,
   identity: Identity,
@@ -109,7 +119,7 @@ function admit(
     if (command.type === "tools.advertise") engine.validator.check(command.tools);
   } catch (error) {
     if (error instanceof HoldfastError)
-      engine.noteRefusal(session, command, actorOf(identity), error.toRejection());
+      engine.noteRefusal(session, command, actorOf(identity, session), error.toRejection());
     throw error;
   }
   return command;

@@ -1,4 +1,5 @@
-import { authenticate, mayRead } from "../auth.ts";
+import { isPerson, mayRead } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { limitOf, sessionId } from "../params.ts";
 import { json } from "../problem.ts";
@@ -22,11 +23,13 @@ export function entryRoutes(app: App, options: HttpOptions): void {
         engine,
         session,
         after: c.req.header("last-event-id") || after,
+        person: isPerson(identity),
         // An agent reads in each of its attempts, of which there are as many as it has work.
         principal: identity.attempt ? undefined : identity.principal,
         heartbeatMs,
         schedule,
         log,
+        watch: (over) => tokens.watch(identity, over),
         destroy: outgoing && (() => void outgoing.destroy()),
       });
       // Nobody will read the body.

@@ -1,6 +1,7 @@
 import { HoldfastError, reject } from "@holdfast/protocol";
 import { parseSessionRequest } from "@holdfast/protocol/schemas";
-import { actorOf, authenticate, canRead, mayChangeSessions, mayRead } from "../auth.ts";
+import { actorOf, canRead, mayAdminister, mayCreate, mayList, mayRead } from "../../auth/index.ts";
+import { authenticate } from "../authenticate.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { pageOf, sessionId } from "../params.ts";
@@ -29,7 +30,7 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
 
   app.get("/v1/sessions", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
-    mayChangeSessions(identity);
+    mayList(identity);
     const query = { ...pageOf(c.req, MOST_SESSIONS), ...sessionQuery(c.req.query()) };
     const page = await engine.sessions(query, (session) => canRead(identity, session));
     return json(JSON.stringify(page));
@@ -37,13 +38,15 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
 
   app.put("/v1/sessions/:id", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
-    mayChangeSessions(identity);
     const id = sessionId(c.req);
+    mayCreate(identity, id, false);
     // A PUT may say nothing but its path.
     const body = await readJson(c.req.raw, maxBodyBytes, {});
     const { agent = defaultAgent, ...rest } = parseSessionRequest(body);
-    const { created, session } = await engine.create(id, { agent, ...rest }, actorOf(identity));
-    return json(JSON.stringify(session), created ? 201 : 200);
+    if (rest.policy) mayCreate(identity, id, true);
+    const { created, session } = await engine.create(id, { agent, ...rest }, actorOf(identity, id));
+    const shown = created || canRead(identity, id) ? session : { id };
+    return json(JSON.stringify(shown), created ? 201 : 200);
   });
 
   app.get("/v1/sessions/:id", async (c) => {
@@ -54,7 +57,7 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
 
   app.delete("/v1/sessions/:id", async (c) => {
     const id = sessionId(c.req);
-    mayChangeSessions(await authenticate(c.req.raw, tokens));
+    mayAdminister(await authenticate(c.req.raw, tokens), id);
     await engine.delete(id);
     return new Response(null, { status: 204 });
   });

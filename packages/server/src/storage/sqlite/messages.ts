@@ -1,4 +1,5 @@
 import type {
+  AuditQuery,
   AuditRow,
   Batch,
   Due,
@@ -27,8 +28,7 @@ export type Request =
   | {
       readonly type: "audit";
       readonly session: string;
-      readonly after: number;
-      readonly limit: number;
+      readonly query: AuditQuery;
     }
   /** The settings of the connection that writes, as SQLite reports them. */
   | { readonly type: "pragmas" }

@@ -53,9 +53,9 @@ export function sqliteStorage(client: Client, now: () => number): Storage {
       check();
       return client.call({ type: "sessions", after, limit });
     },
-    async audit(session, { after, limit }) {
+    async audit(session, query) {
       check();
-      return session.isWellFormed() ? client.call({ type: "audit", session, after, limit }) : [];
+      return session.isWellFormed() ? client.call({ type: "audit", session, query }) : [];
     },
     now,
     [Symbol.asyncDispose]: close,

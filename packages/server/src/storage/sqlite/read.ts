@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { AuditRow, Batch, Due, DueQuery, Row, SessionHead } from "../storage.ts";
+import type { AuditQuery, AuditRow, Batch, Due, DueQuery, Row, SessionHead } from "../storage.ts";
+import { AUDIT_KEPT } from "../storage.ts";
 
 /** The reads of `Storage`, each of one moment: nothing is written while one runs. */
 export interface Reader {
@@ -7,7 +8,7 @@ export interface Reader {
   entries(session: string, after: string, maxBytes: number): readonly Batch[];
   due(query: DueQuery): readonly Due[];
   sessions(after: string | undefined, limit: number): readonly SessionHead[];
-  audit(session: string, after: number, limit: number): readonly AuditRow[];
+  audit(session: string, query: AuditQuery): readonly AuditRow[];
 }
 
 const DUE = `select session.id as session, due.kind, due.id, due.at, due.grp as "group"
@@ -29,7 +30,7 @@ export function createReader(database: DatabaseSync): Reader {
     "select id as session, head from session where id >= ? and id is not ? order by id limit ?",
   );
   const auditOf = database.prepare(
-    `select seq, kind, grp as "group", json, content from audit where session = ? and seq > ? order by seq limit ?`,
+    `select seq, kind, grp as "group", json, content from audit where session = ? and seq > ? and kind in (select value from json_each(?)) order by seq limit ?`,
   );
 
   // The schema says what the columns hold; `as` below says it to the compiler.
@@ -66,12 +67,14 @@ export function createReader(database: DatabaseSync): Reader {
     sessions(after, limit) {
       return allSessions.all(after ?? "", after ?? null, atMost(limit)) as unknown as SessionHead[];
     },
-    audit(session, after, limit) {
+    audit(session, { after, limit, kinds = AUDIT_KINDS }) {
       const key = findSession.get(session)?.["key"] ?? null;
-      return auditOf.all(key, after, atMost(limit)) as unknown as AuditRow[];
+      return auditOf.all(key, after, JSON.stringify(kinds), atMost(limit)) as unknown as AuditRow[];
     },
   };
 }
+
+const AUDIT_KINDS = Object.keys(AUDIT_KEPT);
 
 /** SQLite takes a limit below 0 for none at all. */
 function atMost(limit: number): number {

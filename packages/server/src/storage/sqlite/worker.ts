@@ -63,7 +63,7 @@ function serve(connection: Connection): void {
       case "sessions":
         return reader.sessions(request.after, request.limit);
       case "audit":
-        return reader.audit(request.session, request.after, request.limit);
+        return reader.audit(request.session, request.query);
       case "pragmas":
         return {
           synchronous: Number(database.prepare("pragma synchronous").get()?.["synchronous"]),

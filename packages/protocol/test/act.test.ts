@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { actOf, erase, payloadDigest, type Entry, type Event } from "@holdfast/protocol";
+import { describe, expect, it } from "vitest";
+
+const digest = (text: string) => createHash("sha256").update(text).digest("hex");
+
+function entryOf(event: Event): Entry {
+  return { offset: "e.1", at: 1, actor: "user:ana", runId: "r1", event, salt: "s" };
+}
+
+const ANSWER: Event = {
+  type: "call.answered",
+  callId: "c1",
+  messageId: "m1",
+  outcome: "ok",
+  answer: { type: "text", text: "yes" },
+};
+
+describe("6.13", () => {
+  it("6.13 an act is who did what to what, without what they wrote", () => {
+    expect(actOf(entryOf(ANSWER))).toEqual({
+      what: "call.answered",
+      ids: { runId: "r1", callId: "c1", messageId: "m1" },
+      facts: { outcome: "ok" },
+    });
+    expect(
+      actOf(
+        entryOf({
+          type: "call.decided",
+          callId: "c1",
+          approvalId: "a1",
+          approved: false,
+          digest: "d",
+          reason: "a secret",
+        }),
+      ),
+    ).toEqual({
+      what: "call.decided",
+      ids: { runId: "r1", callId: "c1", approvalId: "a1" },
+      facts: { approved: false },
+    });
+  });
+
+  it.each<Event>([
+    { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x" },
+    { type: "run.queued", reason: "added" },
+    { type: "run.ended", outcome: "complete" },
+    { type: "call.claimed", callId: "c", claimId: "k", implicit: true },
+    { type: "call.released", callId: "c", claimId: "k", reason: "expired", status: "open" },
+    { type: "call.settled", callId: "c", outcome: "expired", reason: "deadline" },
+  ])("6.13 what the server does by itself, and content, is no act: %j", (event) => {
+    expect(actOf(entryOf(event))).toBeUndefined();
+  });
+});
+
+describe("6.14", () => {
+  it("6.14 the same content has another digest under another salt", () => {
+    const entry = entryOf(ANSWER);
+    expect(payloadDigest(entry, digest)).not.toBe(payloadDigest({ ...entry, salt: "t" }, digest));
+    expect(payloadDigest(entry, digest)).toBe(
+      payloadDigest(JSON.parse(JSON.stringify(entry)) as Entry, digest),
+    );
+  });
+
+  it("6.14 an erased entry says the same act with the same digest, and has no salt", () => {
+    const entry = entryOf(ANSWER);
+    const erased = erase(entry, { ...ANSWER, answer: { type: "text", text: "" } }, digest);
+    expect(actOf(erased)).toEqual(actOf(entry));
+    expect(payloadDigest(erased, digest)).toBe(payloadDigest(entry, digest));
+    expect(erased).not.toHaveProperty("salt");
+    expect(erase(erased, erased.event, digest)).toEqual(erased);
+  });
+});

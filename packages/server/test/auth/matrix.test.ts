@@ -1,0 +1,160 @@
+import { COMMAND_TYPES } from "@holdfast/protocol";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Verb } from "../../src/index.ts";
+import { ACTS, type Act } from "./acts.ts";
+import { openScene, send, sendOver, type Answered, type Scene } from "./scene.ts";
+
+/** Somebody with a token, and what that is worth in words of the acts' needs. */
+interface Role {
+  readonly name: string;
+  readonly holds: readonly string[];
+  /** In which of the scene's sessions; `all` is what belongs to none. */
+  readonly in: readonly string[];
+  token(scene: Scene): Promise<string>;
+}
+
+const TEAM = ["team-a-1", "team-a-2", "team-a-9"];
+const PEOPLE = [
+  "read",
+  "list",
+  "send",
+  "cancel",
+  "admin",
+  "answer:location",
+  "answer:camera",
+  "approve:transfer",
+];
+
+/** Every verb, and what the acts need of it. */
+const VERBS: Readonly<Record<string, readonly string[]>> = {
+  read: ["read", "list"],
+  data: [],
+  "data:location": [],
+  send: ["send"],
+  cancel: ["cancel"],
+  admin: PEOPLE,
+  "answer:location": ["answer:location"],
+  "answer:loc*": ["answer:location"],
+  "answer:*": ["answer:location", "answer:camera"],
+  "answer:transfer": [],
+  "answer:locatio": [],
+  "answer:__proto__": [],
+  "approve:transfer": ["approve:transfer"],
+  "approve:*": ["approve:transfer"],
+  "approve:location": [],
+  "approve:transfer2": [],
+  "agent:demo": ["agent:demo"],
+  "agent:*": ["agent:demo"],
+  "agent:other": [],
+};
+
+const role = (
+  name: string,
+  verbs: readonly string[],
+  sessions: string,
+  where: readonly string[],
+  principal = "user:role",
+): Role => ({
+  name,
+  in: where,
+  holds: verbs.flatMap((verb) => VERBS[verb] ?? []),
+  token: (scene) => scene.token(principal, [{ sessions, verbs: verbs as readonly Verb[] }]),
+});
+
+const EVERY = Object.keys(VERBS);
+const ROLES: readonly Role[] = [
+  ...EVERY.map((verb) => role(`${verb} in team-a-*`, [verb], "team-a-*", TEAM)),
+  ...["read", "send", "cancel", "admin", "answer:*", "approve:*", "agent:*"].map((verb) =>
+    role(`all but ${verb}`, without(verb), "team-a-*", TEAM),
+  ),
+  role("everything in team-a-1", EVERY, "team-a-1", ["team-a-1"]),
+  role("everything in *", EVERY, "*", [...TEAM, "all"]),
+  ...["team-b-*", "team-a", "team-a-", "TEAM-A-*", "*-1", "team-*-1", "constructor"].map(
+    (sessions) => role(`everything in ${sessions}`, EVERY, sessions, []),
+  ),
+  role("send and cancel", ["send", "cancel"], "team-a-*", TEAM),
+  {
+    ...role("an agent that was granted decisions", ["approve:*"], "team-a-*", TEAM, "agent:demo"),
+    holds: ["approval.revoke"],
+  },
+  {
+    name: "nobody in particular",
+    holds: [],
+    in: [],
+    token: (scene) => scene.token("user:role", []),
+  },
+  {
+    name: "the run's attempt",
+    holds: ["read", "attempt"],
+    in: ["team-a-1"],
+    token: async (scene) => scene.attemptToken,
+  },
+];
+
+/** Everything else that the acts need; verbs that allow the same go with it. */
+function without(verb: string): string[] {
+  const lost = verb === "admin" ? ["admin"] : (VERBS[verb] ?? []);
+  return EVERY.filter(
+    (other) => other !== verb && !(VERBS[other] ?? []).some((need) => lost.includes(need)),
+  );
+}
+
+type Face = (scene: Scene, act: Act, token: string) => Promise<Answered>;
+
+/** The ways in. */
+const FACES: Readonly<Record<string, Face>> = {
+  fetch: (scene, act, token) => send(scene.server, { ...act.asked(scene), token }),
+  socket: (scene, act, token) => sendOver(scene.url, { ...act.asked(scene), token }),
+  "a batch": async (scene, act, token) => {
+    const asked = act.asked(scene);
+    if (!act.command) return send(scene.server, { ...asked, token });
+    const body = { commands: [asked.body] };
+    const answered = await sendOver(scene.url, { ...asked, body, token });
+    if (answered.status !== 200) return answered;
+    const [verdict] = JSON.parse(answered.text).verdicts;
+    return verdict.error
+      ? { status: 403, text: JSON.stringify(verdict.error) }
+      : { status: 200, text: JSON.stringify(verdict) };
+  },
+};
+
+function mayDo({ holds, in: where }: Role, act: Act): boolean {
+  if (act.name === "take an approval back" && holds.includes("approval.revoke")) return true;
+  return where.includes(act.session ?? "all") && act.needs.every((need) => holds.includes(need));
+}
+
+let shared: Scene;
+beforeAll(async () => {
+  shared = await openScene();
+});
+afterAll(() => shared[Symbol.asyncDispose]());
+
+describe.each(Object.entries(FACES))("through %s", (_face, ask) => {
+  test.each(ROLES)(
+    "$name: what it may works, all else is refused and changes nothing",
+    async (it) => {
+      const before = await shared.photograph();
+      const token = await it.token(shared);
+      for (const act of ACTS.filter((other) => !mayDo(it, other))) {
+        const answered = await ask(shared, act, token);
+        expect([act.name, act.isRefused(answered), answered]).toEqual([act.name, true, answered]);
+        expect(await shared.photograph(), act.name).toBe(before);
+      }
+      for (const act of ACTS.filter((other) => mayDo(it, other))) {
+        await using scene = await openScene();
+        const answered = await ask(scene, act, await it.token(scene));
+        expect([act.name, act.works(answered), answered]).toEqual([act.name, true, answered]);
+      }
+    },
+  );
+});
+
+test("every command is among the acts, and every act is somebody's and not everybody's", async () => {
+  const types = new Set(ACTS.flatMap(({ command }) => command?.(shared).type ?? []));
+  // It ends a step, which takes another command first; its permission is that of its start.
+  expect(COMMAND_TYPES.filter((type) => !types.has(type))).toEqual(["step.end"]);
+  for (const act of ACTS) {
+    const able = ROLES.filter((it) => mayDo(it, act)).length;
+    expect([act.name, able > 0 && able < ROLES.length]).toEqual([act.name, true]);
+  }
+});

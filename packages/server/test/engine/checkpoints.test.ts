@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { SIGN_AFTER_MS, SIGN_AFTER_RECORDS } from "../../src/engine/checkpoints.ts";
+import { memoryStorage } from "../../src/storage/memory.ts";
+import type { AuditAddition, Storage } from "../../src/storage/storage.ts";
+import { ManualClock, until } from "../support/clock.ts";
+import { ANA, send, startAttempt, startEngine } from "../support/engine.ts";
+
+const checkpointsIn = async (storage: Storage) =>
+  (await storage.audit("s", { after: 0, limit: 999, kinds: ["checkpoint"] })).length;
+
+test("a chain is signed a while after its first act, and not again before there is another", async () => {
+  const clock = new ManualClock();
+  const storage = memoryStorage({ now: clock.now });
+  await using engine = startEngine({ storage, schedule: clock.schedule });
+  await engine.create("s", { agent: "demo" }, ANA);
+  await clock.advance(SIGN_AFTER_MS - 1);
+  expect(await checkpointsIn(storage)).toBe(0);
+  await clock.advance(1);
+  expect(await checkpointsIn(storage)).toBe(1);
+  await clock.advance(5 * SIGN_AFTER_MS);
+  expect(await checkpointsIn(storage)).toBe(1);
+  await send(engine, "s", { type: "run.cancel", runId: "run_none" });
+  await clock.advance(SIGN_AFTER_MS + 1000);
+  expect(await checkpointsIn(storage)).toBe(2);
+});
+
+test("a chain is signed at once when it has many new records, and when the engine closes", async () => {
+  const clock = new ManualClock();
+  const storage = memoryStorage({ now: clock.now });
+  {
+    await using engine = startEngine({ storage, schedule: clock.schedule });
+    await engine.create("s", { agent: "demo" }, ANA);
+    for (let n = 0; n < SIGN_AFTER_RECORDS; n += 1) {
+      await send(engine, "s", { type: "policy.set", policy: {} });
+    }
+    await until("a checkpoint", async () => (await checkpointsIn(storage)) === 1);
+    await send(engine, "s", { type: "policy.set", policy: {} });
+  }
+  expect(await checkpointsIn(storage)).toBe(2);
+});
+
+const APPLIED = { status: "applied", offset: expect.any(String) };
+
+test("tokens cost the audit nothing: no write, no read, no byte", async () => {
+  const clock = new ManualClock();
+  const inner = memoryStorage({ now: clock.now });
+  const added: AuditAddition[] = [];
+  let reads = 0;
+  let bytes = 0;
+  const storage: Storage = {
+    ...inner,
+    append: async (commit) => {
+      bytes += commit.batch?.json.match(/"salt"|"digest"|"hash"/g)?.length ?? 0;
+      return inner.append(commit);
+    },
+    addAudit: async (session, records) => {
+      added.push(...records);
+      return inner.addAudit(session, records);
+    },
+    entries: async (...query) => {
+      reads += 1;
+      return inner.entries(...query);
+    },
+    audit: async (...query) => {
+      reads += 1;
+      return inner.audit(...query);
+    },
+  };
+  const leaseMs = 10 * SIGN_AFTER_MS;
+  await using engine = startEngine({ storage, schedule: clock.schedule, leaseMs });
+  const { append } = await startAttempt(engine, "s");
+  await append({ type: "round.open" }, { type: "TEXT_MESSAGE_START", messageId: "m" });
+  await clock.advance(SIGN_AFTER_MS);
+  expect(added.map(({ kind }) => kind)).toEqual(["checkpoint"]);
+  [added.length, reads, bytes] = [0, 0, 0];
+  for (let n = 0; n < 2 * SIGN_AFTER_RECORDS; n += 1) {
+    const delta = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "token " } as const;
+    expect(await append(delta)).toEqual({ id: expect.any(String), ...APPLIED });
+  }
+  await clock.advance(2 * SIGN_AFTER_MS);
+  expect([added.length, reads, bytes]).toEqual([0, 0, 0]);
+});
+
+test("a session that is deleted is not signed any more", async () => {
+  const clock = new ManualClock();
+  const storage = memoryStorage({ now: clock.now });
+  await using engine = startEngine({ storage, schedule: clock.schedule });
+  await engine.create("s", { agent: "demo" }, ANA);
+  await engine.delete("s");
+  await clock.advance(SIGN_AFTER_MS / 2);
+  await engine.create("s", { agent: "demo" }, ANA);
+  await clock.advance(SIGN_AFTER_MS / 2);
+  expect(await checkpointsIn(storage)).toBe(0);
+});
