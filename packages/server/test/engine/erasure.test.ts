@@ -2,15 +2,27 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromRows, reduceAll, emptyState, type Entry, type StateRows } from "@holdfast/protocol";
 import { expect, test } from "vitest";
+import { auditKey } from "../../src/audit/key.ts";
+import { verifyAudit } from "../../src/audit/verify.ts";
 import type { Engine } from "../../src/engine/index.ts";
 import { memoryStorage } from "../../src/storage/memory.ts";
 import { openSqlite } from "../../src/storage/sqlite/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { linesIn } from "../audit/history.ts";
 import { temporaryDirectory } from "../storage/directory.ts";
 import { ManualClock, until } from "../support/clock.ts";
-import { ANA, send, sorted, startAttempt, startEngine, stateOf } from "../support/engine.ts";
+import {
+  AUDIT_SECRET,
+  ANA,
+  send,
+  sorted,
+  startAttempt,
+  startEngine,
+  stateOf,
+} from "../support/engine.ts";
 
 const SECRET = "s3cret-walnut";
+const keys = [auditKey(AUDIT_SECRET).publicKey];
 /** Long enough for pages of its own in a database. */
 const LONG = `${SECRET} `.repeat(5_000);
 
@@ -146,6 +158,23 @@ test("6.21 the same command again finishes what failed", async () => {
   expect(calls[0]?.erased).toMatchObject({ by: "user:ana" });
   const answered = (await entriesOf(engine)).find(({ event }) => event.type === "call.answered");
   expect(answered?.event).toMatchObject({ answer: { text: "" } });
+});
+
+test("6.21 the chain that was signed before holds, without what was erased", async () => {
+  await using engine = startEngine();
+  await tell(engine);
+  const before = await linesIn(engine);
+  expect(await verifyAudit(before, { keys })).toMatchObject({ ok: true, withoutContent: 0 });
+  await eraseCall(engine);
+  const after = await linesIn(engine);
+  // The call's answer, and the late one.
+  expect(await verifyAudit(after, { keys })).toMatchObject({ ok: true, withoutContent: 2 });
+  const ofAnswer = (lines: readonly string[]) =>
+    lines
+      .map((line) => JSON.parse(line) as { what?: string; ids?: object; digest?: string })
+      .find(({ what }) => what === "call.answered");
+  const { what, ids, digest } = ofAnswer(before) ?? {};
+  expect(ofAnswer(after)).toMatchObject({ what, ids, digest });
 });
 
 test("6.21 whoever watches hears of it, and a refusal writes nothing", async () => {
