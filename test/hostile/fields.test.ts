@@ -8,6 +8,7 @@ const WRONG = {
   text: [null, true, 0, [], {}],
   flag: [null, 0, 1, "true", [], {}],
   count: [null, true, 0, -1, 1.5, "1", [], {}, 2 ** 53],
+  ttl: [true, 0, -1, 999, 1000.5, "1000", [], {}, 1e15],
   object: [null, true, 0, "x", []],
   array: [null, true, 0, "x", {}],
   present: [undefined],
@@ -94,6 +95,8 @@ const COMMANDS: Record<string, Shape> = {
   },
   "run.cancel": { good: { runId: "r" }, fields: { runId: "id", reason: "?text" } },
   "tools.advertise": { good: { tools: [] }, fields: { tools: "tools" } },
+  "content.erase": { good: { callId: "c" }, fields: { callId: "id", reason: "?text" } },
+  "session.update": { good: {}, fields: { metadata: "?object", ttlMs: "?ttl" } },
   "policy.set": { good: { policy: {} }, fields: { policy: "object" } },
   "call.decide": {
     good: { callId: "c", approved: true },

@@ -14,7 +14,7 @@ const post = (body: string | Uint8Array, headers: Record<string, string> = {}): 
   headers,
   body,
 });
-const large = Buffer.alloc(10 << 20, " ");
+const large = Buffer.alloc(20 << 20, " ");
 const message = '{"id":"x","type":"message.send","messageId":"x","content":"';
 
 const REFUSED: Record<string, [status: number, code: string, asked: Asked]> = {
@@ -66,7 +66,7 @@ const REFUSED: Record<string, [status: number, code: string, asked: Asked]> = {
   "a command called constructor": [400, "unknown_command", post('{"id":"x","type":"constructor"}')],
   "commands that are no array": [400, "invalid_request", post('{"commands":{"length":1}}')],
   "too many commands": [400, "invalid_request", post(`{"commands":[${"0,".repeat(1000)}0]}`)],
-  "a large body that says so": [413, "too_large", post(large, { "content-length": `${10 << 20}` })],
+  "a large body that says so": [413, "too_large", post(large, { "content-length": `${20 << 20}` })],
   "a large body that does not": [413, "too_large", post(large)],
   "an unknown session": [404, "unknown_session", { path: "/v1/sessions/nope" }],
   "an unknown session's state": [404, "unknown_session", { path: "/v1/sessions/nope/state" }],

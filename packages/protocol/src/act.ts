@@ -62,6 +62,9 @@ interface Kept {
 /** What stays of an act's event. A type that is not here is no act. */
 const KEPT: { readonly [T in Event["type"]]?: (event: EventOf<T>) => Kept | undefined } = {
   "session.created": () => ({ ids: {} }),
+  "session.updated": () => ({ ids: {} }),
+  "session.closed": () => ({ ids: {} }),
+  "content.erased": ({ callId, messageId }) => ({ ids: { callId, messageId } }),
   "policy.set": () => ({ ids: {} }),
   "tools.advertised": () => ({ ids: {} }),
   "approval.granted": ({ tool, callId }) => ({ ids: { tool, callId } }),

@@ -1,3 +1,4 @@
+import type { ErasedMark } from "./entry.ts";
 import type { InvalidArguments } from "./events.ts";
 import type { Json, Metadata } from "./json.ts";
 import type { Offset } from "./offset.ts";
@@ -34,7 +35,9 @@ export type SettleReason =
   | "run_replaced"
   | "run_ended"
   | "run_failed"
+  | "session_closed"
   | "declined"
+  | "arguments_too_large"
   | "result_too_large";
 
 /** A call's result, typed by who gives it and never sniffed; `0`, `""`, `false` and `null` are answers. */
@@ -99,6 +102,8 @@ export interface Call {
   readonly settledBy?: string;
   /** Its round was taken back: the call stays on the record and leaves the history. */
   readonly withdrawn?: boolean;
+  /** What it said is erased; who asked for it, and when. */
+  readonly erased?: ErasedMark;
   readonly metadata?: Metadata;
   /** In log order; each with its actor and time. Of a long one the first 8 and the newest 56. */
   readonly history: readonly CallMoment[];

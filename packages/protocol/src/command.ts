@@ -1,4 +1,5 @@
 import type { Answer } from "./call.ts";
+import type { ErasedTarget } from "./erase.ts";
 import type { ContentEvent, InvalidArguments, MessageContent, RunFailure } from "./events.ts";
 import type { Rejection } from "./errors.ts";
 import type { Json, Metadata } from "./json.ts";
@@ -17,6 +18,10 @@ export type ClientCommand =
   | { readonly type: "run.cancel"; readonly runId: string; readonly reason?: string }
   | { readonly type: "tools.advertise"; readonly tools: readonly ToolDeclaration[] }
   | { readonly type: "policy.set"; readonly policy: Partial<Policy> }
+  | SessionUpdate
+  /** Ends what the session has under way, and takes nothing more: for good. */
+  | { readonly type: "session.close"; readonly reason?: string }
+  | ContentErase
   | CallDecide
   /** Takes an `always` back: the tool asks again. */
   | { readonly type: "approval.revoke"; readonly tool: string }
@@ -48,6 +53,21 @@ export interface MessageSend {
   readonly whileActive?: Policy["whileActive"];
   readonly whilePending?: Policy["whilePending"];
   readonly metadata?: Metadata;
+}
+
+/** Erases what one call or one message says, from state, log and audit. */
+export type ContentErase = ErasedTarget & {
+  readonly type: "content.erase";
+  readonly reason?: string;
+};
+
+/** Changes what a session is told apart by. What is not named stays. */
+export interface SessionUpdate {
+  readonly type: "session.update";
+  /** Member by member: null takes one away. */
+  readonly metadata?: Metadata;
+  /** How long after the last accepted act the session is deleted, in milliseconds; null: never. */
+  readonly ttlMs?: number | null;
 }
 
 export interface CallDecide {
@@ -181,6 +201,8 @@ export interface Verdict {
   readonly heldUntil?: number;
   /** The attempt of the step that was started. */
   readonly stepAttempt?: number;
+  /** Of an answer: it was larger than it may be, in bytes, and its call settled as error: result_too_large. */
+  readonly resultTooLarge?: { readonly limit: number; readonly value: number };
 }
 
 /** Every command's type, for edges that must tell an unknown one from a malformed one. */
@@ -189,6 +211,9 @@ export const COMMAND_TYPES = [
   "run.cancel",
   "tools.advertise",
   "policy.set",
+  "session.update",
+  "session.close",
+  "content.erase",
   "call.decide",
   "approval.revoke",
   "call.cancel",

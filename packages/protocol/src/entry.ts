@@ -18,8 +18,14 @@ export interface Entry extends Scope {
   readonly event: Event;
   /** Of an act: random, so that its digest tells nothing once what it says is erased (SPEC 6.14). Goes with that. */
   readonly salt?: string;
-  /** What the event said is erased: the digest of it, as the session's chain has it. */
-  readonly erased?: { readonly digest: string };
+  /** What the event said is erased (SPEC 6.21): by whom and when, and of an act its digest, as the session's chain has it. */
+  readonly erased?: Partial<ErasedMark> & { readonly digest?: string };
+}
+
+/** Who had something erased, and when, Unix milliseconds. */
+export interface ErasedMark {
+  readonly by: string;
+  readonly at: number;
 }
 
 /**

@@ -15,10 +15,12 @@ export const ERROR_CODES = {
   reset: { status: 409, retryable: false },
   key_reused: { status: 409, retryable: false },
   overloaded: { status: 503, retryable: true },
+  too_many_requests: { status: 429, retryable: true },
   internal: { status: 500, retryable: true },
   // messages and runs
   unknown_run: { status: 404, retryable: false },
   unknown_node: { status: 404, retryable: false },
+  session_closed: { status: 409, retryable: false },
   message_exists: { status: 409, retryable: false },
   run_active: { status: 409, retryable: true },
   run_ended: { status: 409, retryable: false },

@@ -187,7 +187,18 @@ export interface InvalidArguments {
 }
 
 export type SessionEvent =
-  | { type: "session.created"; agent: string; owner?: string; metadata?: Metadata }
+  | {
+      type: "session.created";
+      agent: string;
+      owner?: string;
+      metadata?: Metadata;
+      ttlMs?: number;
+    }
+  /** What is not named stays; null takes away. */
+  | { type: "session.updated"; metadata?: Metadata; ttlMs?: number | null }
+  | { type: "session.closed"; reason?: string }
+  /** Of one call, or of one message; which, one of the two says. */
+  | { type: "content.erased"; callId?: string; messageId?: string; reason?: string }
   | { type: "policy.set"; policy: Policy }
   | { type: "tools.advertised"; tools: ToolDeclaration[] }
   | { type: "approval.granted"; tool: string; callId: string }

@@ -105,6 +105,7 @@ function effectOf(call: Call): string {
 
 const REASONS: Partial<Record<SettleReason, string>> = {
   truncated: "the arguments were cut off",
+  arguments_too_large: "the arguments were too long",
   unanswered: "its agent ended without an answer",
   executor_lost: "whoever executed it was lost",
   deadline: "there was no answer in time",
@@ -115,5 +116,6 @@ const REASONS: Partial<Record<SettleReason, string>> = {
   run_replaced: "the user sent another message instead",
   run_ended: "the run ended",
   run_failed: "the run failed",
+  session_closed: "the session was closed",
   declined: "it was declined",
 };

@@ -26,9 +26,11 @@ export type {
   ClientCommand,
   Command,
   CommandBody,
+  ContentErase,
   Fence,
   MessageSend,
   RunAppend,
+  SessionUpdate,
   Verdict,
 } from "./command.ts";
 export { canonical } from "./canonical.ts";
@@ -38,6 +40,7 @@ export { toFrameworkId, toSessionId } from "./decide/call.ts";
 export { createDraft } from "./decide/draft.ts";
 export type { Author, Draft, Sealed, TouchedRow } from "./decide/draft.ts";
 export type { Actor, Env } from "./decide/env.ts";
+export type { ContentLimits } from "./decide/limits.ts";
 export { decide } from "./decide/index.ts";
 export type { Ruling } from "./decide/ruling.ts";
 export { createSession } from "./decide/session.ts";
@@ -45,7 +48,9 @@ export { startRun } from "./decide/start.ts";
 export type { Start } from "./decide/start.ts";
 export { decideTimer } from "./decide/timer.ts";
 export type { Timer } from "./decide/timer.ts";
-export type { Entry, Frame, Scope } from "./entry.ts";
+export type { Entry, ErasedMark, Frame, Scope } from "./entry.ts";
+export { eraseEntry } from "./erase.ts";
+export type { ErasedTarget } from "./erase.ts";
 export { ERROR_CODES, HoldfastError, reject } from "./errors.ts";
 export type { ErrorCode, Rejection } from "./errors.ts";
 export type {
@@ -65,6 +70,7 @@ export { argumentsForModel, resultOf } from "./history.ts";
 export type { CallResult } from "./history.ts";
 export type { EventItem, Item, RoundItem, SteerItem, TextItem } from "./item.ts";
 export type { Journal } from "./journal.ts";
+export { bytesBeyond } from "./json-size.ts";
 export type { Json, Metadata } from "./json.ts";
 export { parseOffset, toOffset } from "./offset.ts";
 export type { Offset } from "./offset.ts";

@@ -1,3 +1,4 @@
+import type { ErasedMark } from "./entry.ts";
 import type { ContentEvent } from "./events.ts";
 import type { Metadata } from "./json.ts";
 import type { Offset } from "./offset.ts";
@@ -20,6 +21,8 @@ export interface TextItem extends ItemBase {
   readonly text: string;
   /** The last delta folded into `text`. */
   readonly upTo: Offset;
+  /** What it said is erased; who asked for it, and when. */
+  readonly erased?: ErasedMark;
   readonly metadata?: Metadata;
 }
 

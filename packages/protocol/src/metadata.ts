@@ -17,3 +17,12 @@ export function mergeMetadata(base: Metadata | undefined, more: Metadata): Metad
   }
   return merged;
 }
+
+/** What a row holds after a patch: a member that is null goes, any other takes the place of what was there. */
+export function patchMetadata(base: Metadata | undefined, patch: Metadata): Metadata {
+  // Spreading and `fromEntries` make a member of any name, `__proto__` too.
+  const patched = Object.entries({ ...base, ...patch });
+  return Object.fromEntries(
+    patched.filter(([name, value]) => value !== null || !Object.hasOwn(patch, name)),
+  );
+}

@@ -1,3 +1,4 @@
+import type { ErasedMark } from "./entry.ts";
 import type { MessageContent, RunFailure, RunOutcome } from "./events.ts";
 import type { Metadata } from "./json.ts";
 import type { Offset } from "./offset.ts";
@@ -88,5 +89,7 @@ export interface MessageNode {
   readonly offset: Offset;
   readonly by: string;
   readonly at: number;
+  /** What it said is erased; who asked for it, and when. */
+  readonly erased?: ErasedMark;
   readonly metadata?: Metadata;
 }

@@ -16,6 +16,10 @@ export interface SessionRow {
   readonly owner?: string;
   readonly policy: Policy;
   readonly metadata?: Metadata;
+  /** How long after the last accepted act it is deleted, in milliseconds; absent: never. */
+  readonly ttlMs?: number;
+  /** It takes no more messages. */
+  readonly closed?: { readonly by: string; readonly at: number; readonly reason?: string };
   /** Tools that clients execute, newest advertisement of a name last; the newest 1024. */
   readonly advertised: readonly Advertised[];
   /** Tools that somebody let run without being asked again in this session. */

@@ -8,8 +8,8 @@ it("pins the names that @holdfast/protocol exports", () => {
   expect(Object.keys(protocol).toSorted().join(" ")).toBe(
     [
       "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE SOCKET_CLOSES",
-      "actOf appendDelta argumentsForModel callsOf canonical createDraft createPartialJson createSession",
-      "createViewCache decide decideTimer emptyState erase fromRows isCall parseOffset partsOf",
+      "actOf appendDelta argumentsForModel bytesBeyond callsOf canonical createDraft createPartialJson createSession",
+      "createViewCache decide decideTimer emptyState erase eraseEntry fromRows isCall parseOffset partsOf",
       "pathTo payloadDigest payloadText producerKey reduce reduceAll reject resultOf schemaText startRun toFrameworkId toOffset toRows toSessionId",
       "viewOf waitingFor waitingOf wasRead",
     ].join(" "),
@@ -32,9 +32,11 @@ it("9 pins every error code with its status, and whether the same command may su
     "reset 409",
     "key_reused 409",
     "overloaded 503 retryable",
+    "too_many_requests 429 retryable",
     "internal 500 retryable",
     "unknown_run 404",
     "unknown_node 404",
+    "session_closed 409",
     "message_exists 409",
     "run_active 409 retryable",
     "run_ended 409",
@@ -70,7 +72,8 @@ it("9 pins every error code with its status, and whether the same command may su
 it("6 pins the types of commands", () => {
   expect(COMMAND_TYPES.join(" ")).toBe(
     [
-      "message.send run.cancel tools.advertise policy.set call.decide approval.revoke call.cancel",
+      "message.send run.cancel tools.advertise policy.set session.update session.close content.erase call.decide",
+      "approval.revoke call.cancel",
       "call.claim call.renew call.release call.progress call.answer run.append run.heartbeat",
       "run.finish run.fail run.release step.start step.end",
     ].join(" "),
@@ -103,6 +106,9 @@ const EVENTS: Readonly<Record<Event["type"], "content" | "session">> = {
   CUSTOM: "content",
   RAW: "content",
   "session.created": "session",
+  "session.updated": "session",
+  "session.closed": "session",
+  "content.erased": "session",
   "policy.set": "session",
   "tools.advertised": "session",
   "approval.granted": "session",
@@ -158,6 +164,6 @@ const ITEMS: Readonly<Record<Exclude<AgentItem["type"], Event["type"]>, true>> =
 it("2 pins the types of events: reduction tells content from session events by their case", () => {
   for (const [type, family] of Object.entries(EVENTS))
     expect(/^[A-Z_]+$/.test(type)).toBe(family === "content");
-  expect(Object.keys(EVENTS)).toHaveLength(62);
+  expect(Object.keys(EVENTS)).toHaveLength(65);
   expect(Object.keys(ITEMS)).toHaveLength(10);
 });

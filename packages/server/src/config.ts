@@ -1,4 +1,5 @@
 import type { KeyOptions } from "./auth/index.ts";
+import { DEFAULT_LIMITS, type Limits } from "./engine/index.ts";
 import type { Storage } from "./storage/storage.ts";
 import type { WebhookOptions } from "./webhooks/index.ts";
 import type { SocketLimits } from "./ws/index.ts";
@@ -38,8 +39,8 @@ export interface ServerOptions extends Omit<KeyOptions, "secret"> {
   readonly sseHeartbeatMs?: number;
   /** How long a commit waits for company, in milliseconds. Default 0: while another is in flight. */
   readonly coalesceMs?: number;
-  /** Default 1 MiB. */
-  readonly maxBodyBytes?: number;
+  /** What is taken of one thing and from one principal; what is not named has its default. */
+  readonly limits?: Partial<Limits> | undefined;
   /** How far a stream's reader may fall behind before it is closed, in characters of frames. Default 1 MiB. */
   readonly subscriberBytes?: number;
   /** Bounds of one WebSocket. */
@@ -63,7 +64,7 @@ export const DEFAULTS = {
   claimLeaseMs: 30_000,
   sseHeartbeatMs: 15_000,
   coalesceMs: 0,
-  maxBodyBytes: 1 << 20,
+  limits: DEFAULT_LIMITS,
   subscriberBytes: 1 << 20,
   maxLoaded: 1000,
   schedule: platformTimer,

@@ -7,6 +7,7 @@ export type { Checkpoint } from "./audit/checkpoint.ts";
 export { mintToken } from "./auth/index.ts";
 export type { Grant, MintOptions, Revocation, Revoked, Verb } from "./auth/index.ts";
 export type { ServerOptions } from "./config.ts";
+export type { Limits, Rate } from "./engine/index.ts";
 export { createServer } from "./server.ts";
 export type { Server } from "./server.ts";
 export { memoryStorage } from "./storage/memory.ts";
@@ -22,6 +23,7 @@ export type {
   Due,
   DueChange,
   DueQuery,
+  Erasure,
   FindQuery,
   FoundRow,
   FoundRows,

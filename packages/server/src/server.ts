@@ -9,7 +9,7 @@ import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { auditKey } from "./audit/key.ts";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
-import { Engine, randomId } from "./engine/index.ts";
+import { checkLimits, Engine, randomId } from "./engine/index.ts";
 import {
   isLoopback,
   Revocations,
@@ -60,7 +60,9 @@ export function createServer(options: ServerOptions): Server {
   const { secret, publicKeys = [], jwksUrl } = options;
   const keyed = secret !== undefined || publicKeys.length > 0 || jwksUrl !== undefined;
   const { dev = !keyed } = options;
-  const config = { ...DEFAULTS, ...options };
+  const limits = { ...DEFAULTS.limits, ...options.limits };
+  checkLimits(limits);
+  const config = { ...DEFAULTS, ...options, limits };
   const { storage, leaseMs, heartbeatMs = Math.ceil(leaseMs / 3) } = config;
   checkOrigins(config.corsOrigins);
   const now = () => storage.now();
@@ -76,7 +78,8 @@ export function createServer(options: ServerOptions): Server {
     ...(hooks && { wakes: (agent: string) => hooks.agents.has(agent) }),
   });
   const webhooks = hooks && startWebhooks(hooks, { ...config, engine });
-  const http = { ...config, engine, tokens, revocations, dev, heartbeatMs };
+  const maxBodyBytes = limits.bodyBytes;
+  const http = { ...config, maxBodyBytes, engine, tokens, revocations, dev, heartbeatMs };
   const app = createApp(http);
   const direct = directCommands(http);
   const sockets = createSockets({

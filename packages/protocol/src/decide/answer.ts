@@ -16,6 +16,7 @@ import {
 import { claimHeld, claimLost, holds, scopeOf } from "./claim.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
+import { cutAnswer, type CutAnswer } from "./limits.ts";
 import { passBarrier } from "./next.ts";
 import { needsDecision } from "./rules.ts";
 import { APPLIED, record, refuse, REPEATED, type Ruling } from "./ruling.ts";
@@ -53,7 +54,7 @@ export function answerCall(draft: Draft, command: CallAnswerCommand, env: Env): 
     case "answer_held":
       return held || call.claim?.implicit ? settle(draft, call, command, env) : claimHeld(call);
     case "answered":
-      if (isEcho(call, command, side)) return REPEATED;
+      if (isEcho(call, command, side, env)) return REPEATED;
       return isReplaceable(draft, call, env)
         ? replace(draft, call, command, env)
         : alreadySettled(call);
@@ -71,9 +72,11 @@ function settle(
   env: Env,
   unapproved?: SettleReason,
 ): Ruling {
-  const invalid = refuseResult(call, command, env);
+  const cut = cutAnswer(command, env);
+  const invalid = cut ? undefined : refuseResult(call, command, env);
   if (invalid) return invalid;
-  const reason = unapproved ?? (command.declined ? "declined" : undefined);
+  const { answer, outcome, metadata }: Kept = cut?.kept ?? command;
+  const reason = unapproved ?? reasonOf(command, cut);
   record(
     draft,
     env,
@@ -81,15 +84,31 @@ function settle(
       type: "call.answered",
       callId: call.id,
       messageId: command.messageId ?? env.newId("message"),
-      outcome: unapproved || command.declined ? "error" : command.outcome,
-      answer: command.answer,
+      outcome: reason === undefined ? outcome : "error",
+      answer,
       ...(reason !== undefined && { reason }),
-      ...(command.metadata && { metadata: command.metadata }),
+      ...(metadata && { metadata }),
     },
     scopeOf(call, env),
   );
   passBarrier(draft, env, call.runId);
-  return APPLIED;
+  return answeredWith(cut);
+}
+
+/** What is recorded of an answer. */
+type Kept = Pick<CallAnswerCommand, "answer" | "outcome" | "metadata">;
+
+/** Why an answer is no plain one. */
+function reasonOf(
+  { declined }: CallAnswerCommand,
+  cut: CutAnswer | undefined,
+): "result_too_large" | "declined" | undefined {
+  if (cut) return "result_too_large";
+  return declined ? "declined" : undefined;
+}
+
+function answeredWith(cut: CutAnswer | undefined): Ruling {
+  return cut ? { resultTooLarge: { limit: cut.limit, value: cut.value } } : APPLIED;
 }
 
 /** A client's result that its tool's schema does not take leaves the call as it was. */
@@ -112,19 +131,20 @@ function refuseResult(
 
 /** A newer attempt of the step that answered may answer anew, until somebody read what stands. */
 function isReplaceable(draft: Draft, call: Call, { step, actor }: Env): boolean {
-  const { answer, runId, reason, withdrawn } = call;
+  const { answer, runId, reason, withdrawn, erased } = call;
   const run = draft.state.runs.get(runId);
   // Steps are a run's own: another run's may have the same name.
   if (!run || !step || actor.attempt?.runId !== runId) return false;
   if (answer?.stepId !== step.stepId) return false;
   // What ran without its approval stays on the record as that.
-  if (withdrawn || reason === "executed_without_approval") return false;
+  if (withdrawn || erased || reason === "executed_without_approval") return false;
   return (answer.stepAttempt ?? 0) < step.stepAttempt && !isConsumed(run, answer);
 }
 
 function replace(draft: Draft, call: Call, command: CallAnswerCommand, env: Env): Ruling {
-  const { answer, metadata, declined } = command;
-  const outcome = declined ? "error" : command.outcome;
+  const cut = cutAnswer(command, env);
+  const { answer, outcome, metadata }: Kept = cut?.kept ?? command;
+  const reason = reasonOf(command, cut);
   const messageId = call.answer?.messageId ?? env.newId("message");
   record(
     draft,
@@ -133,14 +153,14 @@ function replace(draft: Draft, call: Call, command: CallAnswerCommand, env: Env)
       type: "call.answer_replaced",
       callId: call.id,
       messageId,
-      outcome,
+      outcome: reason === undefined ? outcome : "error",
       answer,
-      ...(declined && { reason: "declined" }),
+      ...(reason !== undefined && { reason }),
       ...(metadata && { metadata }),
     },
     scopeOf(call, env),
   );
-  return APPLIED;
+  return answeredWith(cut);
 }
 
 /**
@@ -154,8 +174,13 @@ function isOutdated(call: Call, claimId: string | undefined): boolean {
 }
 
 /** An agent repeating what its framework was told is no second answer. */
-function isEcho(call: Call, command: CallAnswerCommand, side: Side): boolean {
+function isEcho(call: Call, command: CallAnswerCommand, side: Side, env: Env): boolean {
   if (side !== "agent") return false;
+  // What was not kept cannot be compared; the same length is taken for the same answer.
+  if (call.reason === "result_too_large") {
+    const cut = cutAnswer(command, env);
+    if (cut) return canonical(call.answer?.answer) === canonical(cut.kept.answer);
+  }
   if (!call.answer) return call.outcome === command.outcome && call.outcome === "error";
   return (
     call.outcome === command.outcome && canonical(call.answer.answer) === canonical(command.answer)
@@ -165,11 +190,13 @@ function isEcho(call: Call, command: CallAnswerCommand, side: Side): boolean {
 function alreadySettled(call: Call): Ruling {
   if (!call.answer) return refuseMove("call_settled", call);
   const { by, at, answer } = call.answer;
+  // Of one that was cut, what stands is no answer, and may be in the way a thousand times.
+  const isTold = call.reason !== "result_too_large" && !call.erased && isShort(answer);
   return refuse("already_answered", `Call ${call.id} was answered by ${by}: show that answer.`, {
     by,
     at,
     outcome: call.outcome,
-    ...(isShort(answer) && { answer }),
+    ...(isTold && { answer }),
   });
 }
 

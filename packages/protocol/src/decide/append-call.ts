@@ -19,6 +19,7 @@ import {
 import { breach, repeatsTooOften } from "./budget.ts";
 import { isRoundOpen, releaseClaim } from "./release.ts";
 import type { Draft } from "./draft.ts";
+import { settleLongArguments } from "./limits.ts";
 import type { Env } from "./env.ts";
 import { needsDecision } from "./rules.ts";
 import { APPLIED, record, refuse, type Made, type Ruling } from "./ruling.ts";
@@ -108,6 +109,10 @@ export function endArguments(
     );
   }
   if (!isOfStep(call, scope)) return notOfStep(call);
+  if (item.type === "TOOL_CALL_ARGS") {
+    const settled = settleLongArguments(draft, env, call, item, scope);
+    if (settled) return settled;
+  }
   record(draft, env, toolCallId === item.toolCallId ? item : { ...item, toolCallId }, scope);
   return move === "end" ? endCall(draft, env, run, call.id, scope) : APPLIED;
 }
@@ -170,6 +175,8 @@ export function replaceArguments(
     );
   }
   if (!isOfStep(call, scope)) return notOfStep(call);
+  const settled = settleLongArguments(draft, env, call, item.arguments, scope);
+  if (settled) return settled;
   const replaced = { callId: call.id, arguments: item.arguments };
   record(draft, env, { type: "call.arguments_replaced", ...replaced }, scope);
   return APPLIED;
@@ -232,6 +239,7 @@ export function annotateCall(
 ): Ruling {
   const call = findOwn(draft, env, item.callId);
   if (!call) return unknownCall(item.callId, draft.state);
+  if (call.erased) return refuseMove("call_settled", call);
   record(draft, env, { type: "call.annotated", callId: call.id, metadata: item.metadata }, scope);
   return APPLIED;
 }

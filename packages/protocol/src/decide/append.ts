@@ -15,6 +15,7 @@ import { progressCall } from "./claim.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { fence, runEnded } from "./fence.ts";
+import { refuseLarge } from "./limits.ts";
 import { closeRound, openRound, openRoundOf, supersedeRound } from "./round.ts";
 import { refuseWithdraw } from "./withdraw.ts";
 import { APPLIED, record, refuse, type Made, type Ruling } from "./ruling.ts";
@@ -56,6 +57,8 @@ function appendItem(
   const run = draft.state.runs.get(attempt.runId);
   if (!run) return APPLIED;
   if (run.status === "ended") return runEnded(run); // by an item before it in the batch
+  const large = refuseLarge(item, env);
+  if (large) return large;
   const round = openRoundOf(draft.state, run, attempt.stepId);
   const scope = round === undefined ? attempt : { ...attempt, round };
   switch (item.type) {
@@ -78,6 +81,7 @@ function appendItem(
       const reopens =
         known?.kind === kindOf(item) &&
         known.status === "closed" &&
+        !known.erased &&
         known.runId === run.id &&
         known.round === round &&
         isOfStep(known, attempt);
@@ -115,6 +119,7 @@ function appendItem(
         item.subtype === "tool-call"
           ? toSessionId(draft.state, run.id, item.entityId)
           : item.entityId;
+      if (isErased(draft, item.subtype, entityId)) return alreadyErased(entityId);
       record(draft, env, { ...item, entityId }, scope);
       return APPLIED;
     }
@@ -139,6 +144,16 @@ function appendItem(
   }
 }
 
+/** Whether what a value belongs to was erased: nothing is added to it any more. */
+function isErased({ state }: Draft, subtype: "tool-call" | "message", id: string): boolean {
+  if (subtype === "tool-call") return state.calls.get(id)?.erased !== undefined;
+  const item = state.items.get(id);
+  return (item?.kind === "text" || item?.kind === "reasoning") && item.erased !== undefined;
+}
+
+function alreadyErased(id: string): Ruling {
+  return refuse("sequence_violation", `What ${id} said was erased: nothing is added to it.`);
+}
 const NOT_OPEN = "which is not open: start it first";
 
 /** Ids that the reduction gives to rounds, kept events and messages that steer. */

@@ -311,7 +311,8 @@ export function replayOf({ calls, index }: SessionState, call: Call): Call | und
   const uses = index.aliases.get(aliasKey(runId, providerId)) ?? [];
   const isReplayed = (otherId: string) => {
     const other = calls.get(otherId);
-    if (other?.status !== "settled" || other.withdrawn || other.id === id) return false;
+    if (other?.status !== "settled" || other.withdrawn || other.erased) return false;
+    if (other.id === id) return false;
     return other.runId === runId && other.name === name && hasSameArguments(other, call);
   };
   const found = [providerId, ...uses.slice(-MAX_USES)].find(isReplayed);

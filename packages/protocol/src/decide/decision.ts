@@ -89,6 +89,15 @@ function refuseEdit(call: Call, approval: Approval, text: string, env: Env): Rul
       `The request for call ${call.id} is signed by its provider: approve or deny it as it is.`,
     );
   }
+  const limit = env.limits?.argumentsLength;
+  if (limit !== undefined && text.length > limit) {
+    const value = text.length;
+    return refuse(
+      "too_large",
+      `The arguments have ${value} characters, and may have ${limit}: shorten them.`,
+      { limit, value },
+    );
+  }
   const invalid = checkArguments(call, text, env) ?? findAmbiguity(call, text);
   return (
     invalid &&

@@ -1,4 +1,5 @@
 import type { InvalidArguments } from "../events.ts";
+import type { ContentLimits } from "./limits.ts";
 import type { ToolDeclaration } from "../tool.ts";
 
 /** Who commands, verified by the server. */
@@ -27,4 +28,6 @@ export interface Env {
    * names no `paths` is the schema's own: nothing can be said of the arguments.
    */
   validate(tool: ToolDeclaration, value: unknown): InvalidArguments | undefined;
+  /** How much of anything is taken; without it, all. */
+  readonly limits?: ContentLimits;
 }

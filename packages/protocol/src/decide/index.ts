@@ -6,6 +6,9 @@ import { claimCall, progressCall, releaseCall, renewCall } from "./claim.ts";
 import { decideCall, revokeApproval } from "./decision.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
+import { eraseContent } from "./erase.ts";
+import { closeSession, refuseClosed, updateSession } from "./life.ts";
+import { refuseLarge } from "./limits.ts";
 import { sendMessage } from "./message.ts";
 import { refuseTool } from "./permit.ts";
 import { failRun, finishRun, heartbeat, releaseRun } from "./run.ts";
@@ -20,7 +23,11 @@ import { endStep, startStep } from "./step.ts";
  * given state, command and env.
  */
 export function decide(draft: Draft, command: Command, env: Env): Verdict {
-  const { error, ...made } = refuseTool(draft.state, command, env) ?? rule(draft, command, env);
+  const { error, ...made } =
+    refuseLarge(command, env) ??
+    refuseTool(draft.state, command, env) ??
+    refuseClosed(draft.state, command) ??
+    rule(draft, command, env);
   const offset = draft.state.head;
   if (error) return { id: command.id, status: "rejected", offset, error };
   return { id: command.id, status: "applied", offset, ...made };
@@ -66,6 +73,12 @@ function rule(draft: Draft, command: Command, env: Env): Ruling {
       return advertiseTools(draft, command.tools, env);
     case "policy.set":
       return setPolicy(draft, command.policy, env);
+    case "session.update":
+      return updateSession(draft, command, env);
+    case "content.erase":
+      return eraseContent(draft, command, env);
+    case "session.close":
+      return closeSession(draft, command, env);
     default:
       command satisfies never;
       return APPLIED;

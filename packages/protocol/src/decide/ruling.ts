@@ -11,7 +11,15 @@ export type Ruling = { readonly error: Rejection } | Made;
 /** What an applied command made. */
 export type Made = { readonly error?: undefined } & Pick<
   Verdict,
-  "runId" | "claimId" | "callId" | "stepAttempt" | "skipped" | "repeated" | "ended" | "heldUntil"
+  | "runId"
+  | "claimId"
+  | "callId"
+  | "stepAttempt"
+  | "skipped"
+  | "repeated"
+  | "ended"
+  | "heldUntil"
+  | "resultTooLarge"
 >;
 
 export const APPLIED: Made = {};

@@ -16,15 +16,18 @@ export function createSession(
     readonly owner?: string;
     readonly metadata?: Metadata;
     readonly policy?: Partial<Policy>;
+    /** How long after the last accepted act it is deleted, in milliseconds. */
+    readonly ttlMs?: number;
   },
   env: Env,
 ): void {
-  const { agent, owner, metadata, policy } = session;
+  const { agent, owner, metadata, policy, ttlMs } = session;
   record(draft, env, {
     type: "session.created",
     agent,
     ...(owner !== undefined && { owner }),
     ...(metadata && { metadata }),
+    ...(ttlMs !== undefined && { ttlMs }),
   });
   if (policy) record(draft, env, { type: "policy.set", policy: { ...DEFAULT_POLICY, ...policy } });
 }

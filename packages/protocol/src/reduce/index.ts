@@ -2,6 +2,7 @@ import type { Entry } from "../entry.ts";
 import type { SessionState } from "../state.ts";
 import { reduceCall } from "./call.ts";
 import { reduceContent } from "./content.ts";
+import { reduceErasure } from "./erase.ts";
 import { reduceRun } from "./run.ts";
 import { reduceSession } from "./session.ts";
 import { NO_CHANGES, type Changes } from "./changes.ts";
@@ -27,6 +28,8 @@ export function reduce(state: SessionState, entry: Entry, changes: Changes = NO_
     event.type.startsWith("step.")
   ) {
     reduceRun(state, entry, changes);
+  } else if (event.type === "content.erased") {
+    reduceErasure(state, entry, changes);
   } else {
     reduceSession(state, entry, changes);
   }

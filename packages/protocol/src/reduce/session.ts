@@ -1,5 +1,8 @@
 import type { Entry } from "../entry.ts";
-import type { SessionState } from "../state.ts";
+import type { EventOf } from "../events.ts";
+import { patchMetadata } from "../metadata.ts";
+import { omit } from "../omit.ts";
+import type { SessionRow, SessionState } from "../state.ts";
 import { putMessage, type Changes } from "./changes.ts";
 
 /** How many tools a session knows of clients: those that were advertised last. */
@@ -15,8 +18,18 @@ export function reduceSession(state: SessionState, entry: Entry, changes: Change
         createdAt: entry.at,
         owner: event.owner ?? entry.actor,
         ...(event.metadata && { metadata: event.metadata }),
+        ...(event.ttlMs !== undefined && { ttlMs: event.ttlMs }),
       };
       break;
+    case "session.updated":
+      state.session = updated(state.session, event);
+      break;
+    case "session.closed": {
+      const { reason } = event;
+      const closed = { by: entry.actor, at: entry.at, ...(reason !== undefined && { reason }) };
+      state.session = { ...state.session, closed };
+      break;
+    }
     case "policy.set":
       state.session = { ...state.session, policy: event.policy };
       break;
@@ -70,4 +83,13 @@ export function reduceSession(state: SessionState, entry: Entry, changes: Change
       return;
   }
   changes.touch("session", state.session.id);
+}
+
+function updated(session: SessionRow, event: EventOf<"session.updated">): SessionRow {
+  const { metadata, ttlMs } = event;
+  return {
+    ...(ttlMs === null ? omit(session, "ttlMs") : session),
+    ...(typeof ttlMs === "number" && { ttlMs }),
+    ...(metadata && { metadata: patchMetadata(session.metadata, metadata) }),
+  };
 }

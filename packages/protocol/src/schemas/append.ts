@@ -1,6 +1,6 @@
 import type { AgentItem, Command } from "../command.ts";
 import { isId, isObject, MAX_ID } from "./fields.ts";
-import { invalid, parse } from "./invalid.ts";
+import { invalid, parse, tooLong } from "./invalid.ts";
 import * as f from "./fields.ts";
 
 /**
@@ -191,7 +191,7 @@ function check(
   if (fits(value, kind)) return;
   const at = `${where}${index === undefined ? "" : `[${index}]`}.${field}`;
   if (kind === "answer") parse(f.answer, value, at);
-  throw invalid(at, PROBLEMS[kind]);
+  throw invalid(at, PROBLEMS[kind], kind === "id" ? tooLong(value, MAX_ID) : undefined);
 }
 
 function fits(value: unknown, kind: Kind): boolean {

@@ -3,7 +3,7 @@ import { COMMAND_TYPES, type Command } from "../command.ts";
 import { HoldfastError, reject } from "../errors.ts";
 import { parseAppend } from "./append.ts";
 import * as f from "./fields.ts";
-import { invalid, parse } from "./invalid.ts";
+import { invalid, parse, tooLong } from "./invalid.ts";
 
 /**
  * Reads one command from parsed JSON. Unknown fields are dropped.
@@ -18,7 +18,11 @@ export function parseCommand(value: unknown): Command {
   const { type } = value;
   if (typeof type !== "string") throw invalid("type", "must be a command's type");
   if (!f.isId(value["id"])) {
-    throw invalid("id", `must be a non-empty string of at most ${f.MAX_ID} characters`);
+    throw invalid(
+      "id",
+      `must be a non-empty string of at most ${f.MAX_ID} characters`,
+      tooLong(value["id"], f.MAX_ID),
+    );
   }
   if (type === "run.append") return parseAppend(value);
   const schema = SCHEMAS.get(type);
@@ -76,6 +80,29 @@ const byType = {
   }),
   "tools.advertise": z.object({ type: z.literal("tools.advertise"), id: f.id, tools: f.tools }),
   "policy.set": z.object({ type: z.literal("policy.set"), id: f.id, policy: f.policy }),
+  "session.update": z.object({
+    type: z.literal("session.update"),
+    id: f.id,
+    metadata: f.metadata.optional(),
+    ttlMs: f.ttlMs.nullable().optional(),
+  }),
+  "content.erase": z
+    .object({
+      type: z.literal("content.erase"),
+      id: f.id,
+      callId: f.id.optional(),
+      messageId: f.id.optional(),
+      reason: f.text.optional(),
+    })
+    .refine(({ callId, messageId }) => (callId === undefined) !== (messageId === undefined), {
+      error: "must be there, or else a messageId",
+      path: ["callId"],
+    }),
+  "session.close": z.object({
+    type: z.literal("session.close"),
+    id: f.id,
+    reason: f.text.optional(),
+  }),
   "call.decide": z.object({
     type: z.literal("call.decide"),
     ...call,

@@ -16,16 +16,19 @@ export { isObject };
 
 export const id = z.custom<string>(isId, {
   error: `must be a non-empty string of at most ${MAX_ID} characters`,
+  params: { limit: MAX_ID },
 });
 
 /** A name that appears in principals and index rows: an id without control characters. */
 export const name = z.custom<string>(isName, {
   error: `must be a non-empty string of at most ${MAX_ID} characters, without control characters`,
+  params: { limit: MAX_ID },
 });
 
 /** What somebody chooses to be called: a name that shows. */
 export const personName = z.custom<string>((value) => isName(value) && value.trim() !== "", {
   error: `must be a name of at most ${MAX_ID} characters, not blank, without control characters`,
+  params: { limit: MAX_ID },
 });
 
 function isName(value: unknown): value is string {
@@ -35,6 +38,12 @@ function isName(value: unknown): value is string {
 export const text = z.string({ error: "must be a string" });
 export const flag = z.boolean({ error: "must be true or false" });
 export const count = z.int({ error: "must be a whole number" }).min(1, "must be at least 1");
+
+/** How long a session lives without an act, in milliseconds: a second at least, a hundred years at most. */
+export const ttlMs = z
+  .int({ error: "must be a whole number of milliseconds" })
+  .min(1_000, "must be at least 1000")
+  .max(3_155_760_000_000, "must be at most 3155760000000");
 
 /** Passed through untouched, so that a key such as `__proto__` stays an ordinary key. */
 export const metadata = z.custom<Metadata>(isObject, { error: "must be an object" });

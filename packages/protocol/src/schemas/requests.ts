@@ -12,6 +12,8 @@ export interface SessionRequest {
   readonly owner?: string;
   readonly metadata?: Metadata;
   readonly policy?: Partial<Policy>;
+  /** How long after the last accepted act it is deleted, in milliseconds. Default: never. */
+  readonly ttlMs?: number;
 }
 
 /** The body of `POST /v1/work/claim`. */
@@ -68,6 +70,7 @@ const sessionRequest = z.object(
     owner: f.name.optional(),
     metadata: f.metadata.optional(),
     policy: f.policy.optional(),
+    ttlMs: f.ttlMs.optional(),
   },
   "must be an object",
 );

@@ -36,6 +36,9 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
       },
     ],
   },
+  "session.update": { metadata: { stage: "new", old: null }, ttlMs: 5_000 },
+  "session.close": { reason: "done" },
+  "content.erase": { callId: "c1", reason: "asked for" },
   "policy.set": {
     policy: {
       whileActive: "steer",
@@ -88,7 +91,7 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
 
 /** Fields that may be absent; a claim's holder must name it to renew or release it. */
 const OPTIONAL = new Set(
-  "parentId whileActive whilePending metadata reason force claimId declined digest approvalId arguments always toolDigest until".split(
+  "parentId whileActive whilePending metadata reason force claimId declined digest approvalId arguments always toolDigest until ttlMs".split(
     " ",
   ),
 );

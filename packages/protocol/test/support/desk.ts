@@ -13,6 +13,7 @@ import {
   type AgentItem,
   type Command,
   type CommandBody,
+  type ContentLimits,
   type Entry,
   type Env,
   type Frame,
@@ -35,6 +36,7 @@ export interface DeskOptions {
   readonly complete?: boolean;
   readonly claims?: boolean;
   readonly policy?: Partial<Policy>;
+  readonly limits?: ContentLimits;
   /** Says whether to end the batch after a command; a batch left open goes on with the next. Default: always. */
   readonly seals?: () => boolean;
   /** Keeps rows as a storage would, from what each batch says it touched. */
@@ -69,6 +71,7 @@ export function openDesk(options: DeskOptions = {}) {
 
   const env = (principal: string, attempt?: { runId: string; attempt: number }): Env => ({
     now,
+    ...(options.limits && { limits: options.limits }),
     actor: { principal, ...(attempt && { attempt }) },
     newId(kind) {
       const n = (ids.get(kind) ?? 0) + 1;

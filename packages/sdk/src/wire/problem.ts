@@ -28,9 +28,10 @@ export function unreachable(message: string, cause?: unknown): HoldfastError {
   return new HoldfastError({ code: "unreachable", message }, { cause });
 }
 
-/** Whether the network or the server's health is to blame, so that the same request may be sent again as it is. */
+/** Whether the network or the server's health or load is to blame, so that the same request may be sent again as it is. */
 export function isTransient(error: unknown): error is HoldfastError {
-  return error instanceof HoldfastError && error.status >= 500;
+  if (!(error instanceof HoldfastError)) return false;
+  return error.status >= 500 || error.code === "too_many_requests";
 }
 
 export function isErrorCode(code: unknown): code is ErrorCode {
@@ -57,6 +58,7 @@ function codeOfStatus(status: number): ErrorCode {
     case 504:
       return "unreachable";
     case 429:
+      return "too_many_requests";
     case 503:
       return "overloaded";
     default:

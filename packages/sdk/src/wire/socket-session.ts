@@ -256,7 +256,7 @@ function tooLarge(maxBytes: number): HoldfastError {
   return new HoldfastError({
     code: "too_large",
     message: `The frame is larger than ${maxBytes} bytes: send less at once.`,
-    details: { maxBytes },
+    details: { limit: maxBytes },
   });
 }
 

@@ -71,7 +71,7 @@ test("a frame that the server would not take is refused here, and the socket liv
   const sockets = createSockets();
   const token = await server.mint("user:ana");
   const socket = createSocket({ url: server.url, token, webSocket: sockets.webSocket });
-  const big = JSON.stringify({ id: "c", type: "message.send", content: "ä".repeat(600_000) });
+  const big = JSON.stringify({ id: "c", type: "message.send", content: "ä".repeat(9_000_000) });
   await expect(socket.commands("s", [big], never)).rejects.toMatchObject({ code: "too_large" });
   expect(await socket.commands("s", ["7"], never)).toMatchObject([{ status: "rejected" }]);
   expect(sockets.made).toBe(1);

@@ -87,6 +87,9 @@ export function mayCommand(identity: Identity, session: string, command: Command
     case "call.cancel":
       return requirePlain(identity, "cancel", session);
     case "policy.set":
+    case "session.update":
+    case "session.close":
+    case "content.erase":
       return requirePlain(identity, "admin", session);
     case "tools.advertise":
       // One that advertises nothing says nothing, and is for those who could.
@@ -143,6 +146,9 @@ function attemptMayCommand({ attempt }: Identity, command: Command): void {
     case "run.cancel":
     case "tools.advertise":
     case "policy.set":
+    case "session.update":
+    case "session.close":
+    case "content.erase":
     case "call.decide":
     case "approval.revoke":
     case "call.cancel":

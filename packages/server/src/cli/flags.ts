@@ -1,7 +1,9 @@
 import { parseArgs } from "node:util";
 import type { WebhookOptions } from "../webhooks/index.ts";
 
-export interface Flags {
+import { DEFAULTS, type ServerOptions } from "../config.ts";
+
+export interface Flags extends Pick<ServerOptions, "limits"> {
   readonly data: string;
   readonly port: number;
   readonly host: string;
@@ -26,6 +28,8 @@ export function readFlags(args: readonly string[]): Flags {
       pages: { type: "string" },
       agent: { type: "string" },
       lease: { type: "string" },
+      rate: { type: "string" },
+      "max-result": { type: "string" },
       issuer: { type: "string" },
       audience: { type: "string" },
       "cors-origin": { type: "string", multiple: true, default: [] },
@@ -35,6 +39,7 @@ export function readFlags(args: readonly string[]): Flags {
   });
   const { data, host, pages, agent, lease, issuer, audience } = values;
   const webhooks = webhooksOf(values["agent-webhook"] ?? [], values["notify-webhook"]);
+  const limits = limitsOf(values.rate, values["max-result"]);
   const leaseMs = lease === undefined ? undefined : wholeNumber("lease", lease, 1, 86_400_000);
   return {
     data,
@@ -46,7 +51,20 @@ export function readFlags(args: readonly string[]): Flags {
     ...(pages !== undefined && { pages }),
     ...(agent !== undefined && { defaultAgent: agent }),
     ...(leaseMs !== undefined && { leaseMs, claimLeaseMs: leaseMs }),
+    ...(limits && { limits }),
     ...(webhooks && { webhooks }),
+  };
+}
+
+/** An operator's own: how busy one principal may be, and how large a result is kept. The rest is a program's to set. */
+function limitsOf(rate: string | undefined, result: string | undefined): Flags["limits"] {
+  if (rate === undefined && result === undefined) return undefined;
+  const perSecond = rate === undefined ? undefined : wholeNumber("rate", rate, 1, 1_000_000);
+  const most = DEFAULTS.limits.bodyBytes;
+  const bytes = result === undefined ? undefined : wholeNumber("max-result", result, 1, most);
+  return {
+    ...(perSecond !== undefined && { commands: { perSecond, burst: 4 * perSecond } }),
+    ...(bytes !== undefined && { resultBytes: bytes }),
   };
 }
 

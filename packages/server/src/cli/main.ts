@@ -24,6 +24,8 @@ const USAGE = `holdfast: a durable log for every agent conversation
   --pages <directory>  static pages served at /
   --agent <name>       of sessions that name none     (default default)
   --lease <ms>         how long an agent may be silent (default 30000)
+  --rate <number>      commands a second of one principal, four times that at once (default 500)
+  --max-result <bytes> of a call's answer; a larger one is kept in part (default 262144)
   --issuer <text>      what tokens must say is their issuer, and token says
   --audience <text>    the same for their audience
   --cors-origin <url>  an origin whose pages may use the server; may be repeated

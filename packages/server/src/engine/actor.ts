@@ -24,6 +24,7 @@ import type { Audit } from "./audit.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { DueIndex } from "./due-index.ts";
 import type { Terms } from "./due.ts";
+import { ERASURE_RETRY_MS, erasureId } from "./erasure.ts";
 import { frame, type FrameText, type Role } from "./frame.ts";
 import type { Leases } from "./leases.ts";
 import { hashCommand, keepsReceipt, type Receipt } from "./receipts.ts";
@@ -110,6 +111,11 @@ export class SessionActor {
   /** The newest offset that is durable. */
   get head(): Offset {
     return this.#committed;
+  }
+
+  /** The newest offset, durable or not. */
+  get reached(): Offset {
+    return this.#draft.state.head;
   }
 
   /** It must not be used any more: its session went away, or a commit failed. */
@@ -242,6 +248,9 @@ export class SessionActor {
       if (verdict.heldUntil === undefined || !run) return verdict;
       const until = this.#due.holdAttempt(draft.state, run, verdict.heldUntil, env.now);
       return { ...verdict, heldUntil: until };
+    }
+    if (command.type === "content.erase" && verdict.status === "applied" && !verdict.repeated) {
+      this.#due.add("erasure", erasureId(command), env.now + ERASURE_RETRY_MS);
     }
     const byHolder =
       command.type === "call.renew" ||

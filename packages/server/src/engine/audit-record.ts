@@ -50,7 +50,8 @@ export function recordOf(refusal: Refusal, salt: string): AuditAddition {
     kind: kindOf(refusal),
     group,
     json: JSON.stringify(record),
-    content: content === undefined ? null : salted(content),
+    // Of a call that is erased nothing is kept, as if this had come before.
+    content: content === undefined || refusal.isErased ? null : salted(content),
   };
 }
 

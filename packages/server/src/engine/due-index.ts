@@ -1,6 +1,6 @@
 import { callsOf, type Run, type SessionState, type TouchedRow } from "@holdfast/protocol";
 import type { DueChange } from "../storage/storage.ts";
-import { dueOfCall, dueOfRun, type DueKind, type Terms, type Wanted } from "./due.ts";
+import { dueOfCall, dueOfRun, dueOfSession, type DueKind, type Terms, type Wanted } from "./due.ts";
 import type { SessionLeases } from "./leases.ts";
 
 /**
@@ -17,6 +17,7 @@ export class DueIndex {
   constructor(state: SessionState, terms: Terms, leases: SessionLeases) {
     this.#terms = terms;
     this.#leases = leases;
+    this.#load(dueOfSession(state.session, 0), state.session.id);
     for (const id of state.index.live) this.#load(dueOfRun(state.runs.get(id), 0, terms), id);
     for (const call of state.calls.values()) {
       if (call.status !== "settled") this.#load(dueOfCall(call, 0, terms), call.id);
@@ -28,12 +29,18 @@ export class DueIndex {
     for (const { kind, id } of touched) {
       if (kind === "run") this.#compare(dueOfRun(state.runs.get(id), now, this.#terms), id);
       else if (kind === "call") this.#compare(dueOfCall(state.calls.get(id), now, this.#terms), id);
+      else if (kind === "session") this.#compare(dueOfSession(state.session, now), id);
     }
   }
 
   /** What a row is about, or undefined where there is none. */
   get(kind: DueKind, id: string): Wanted | undefined {
     return this.#rows.get(keyOf(kind, id));
+  }
+
+  /** Writes a row that no state asks for, in the next commit; it stays until it is removed. */
+  add(kind: DueKind, id: string, at: number): void {
+    this.#changes.push({ kind, id, at, group: "" });
   }
 
   /** Writes a row again with another time, in the next commit; nothing where it is gone. */

@@ -1,10 +1,12 @@
-import type { Call, Run } from "@holdfast/protocol";
+import type { Call, Run, SessionRow } from "@holdfast/protocol";
 
 /**
  * - `work`: a queued run that may be started, by agent.
  * - `lease`: an active attempt, by agent and worker.
  * - `claim`: an explicitly claimed call. `approval`: a gated call that will not wait for ever. `deadline`: likewise
  *   an open or claimed one. `escalation`: one that waits for a person, and is told of once.
+ * - `expiry`: a session that does not live for ever.
+ * - `erasure`: content that is to be taken out of the log, in case whoever was at it is gone.
  * - what somebody outside is to be told: `wake`, that a run may be started; `waiting`, that a call waits for people;
  *   `escalated`, that it does for too long.
  */
@@ -15,12 +17,22 @@ export type DueKind =
   | "approval"
   | "deadline"
   | "escalation"
+  | "expiry"
+  | "erasure"
   | DeliveryKind;
 
 export type DeliveryKind = "wake" | "waiting" | "escalated";
 
 /** Kinds that time itself acts on; `work` waits for a worker. */
-export const TIMER_KINDS = ["lease", "claim", "approval", "deadline", "escalation"] as const;
+export const TIMER_KINDS = [
+  "lease",
+  "claim",
+  "approval",
+  "deadline",
+  "escalation",
+  "expiry",
+  "erasure",
+] as const;
 
 export function isTimerKind(kind: string): boolean {
   return (TIMER_KINDS as readonly string[]).includes(kind);
@@ -69,7 +81,7 @@ export function dueOfCall(
   call: Call | undefined,
   now: number,
   terms: Terms,
-): Record<Exclude<DueKind, "work" | "lease" | "wake">, Wanted | undefined> {
+): Record<Exclude<DueKind, "work" | "lease" | "wake" | "expiry" | "erasure">, Wanted | undefined> {
   const claim =
     call?.status === "claimed" && call.claim && !call.claim.implicit
       ? { at: now + terms.claimLeaseMs, group: "", holder: call.claim.id }
@@ -105,6 +117,16 @@ export function dueOfCall(
 export function waitOf({ status, approval, manual }: Call): string {
   if (status === "gated") return `approval ${approval?.id ?? ""}`;
   return manual ? "manual" : "open";
+}
+
+/** The index row of a session, derived from it alone; undefined where there must be none. */
+export function dueOfSession(
+  { ttlMs }: SessionRow,
+  now: number,
+): Record<"expiry", Wanted | undefined> {
+  const expiry =
+    ttlMs === undefined ? undefined : { at: now + ttlMs, group: "", holder: String(ttlMs) };
+  return { expiry };
 }
 
 /** What active attempts are found by when their worker comes again. Names hold no control characters. */

@@ -10,6 +10,7 @@ import {
   type Offset,
   type Policy,
   type Rejection,
+  type SessionRow,
   type Verdict,
 } from "@holdfast/protocol";
 import type { AuditKey } from "../audit/key.ts";
@@ -31,16 +32,21 @@ import { readDead, redeliver, type DeadPage } from "./dead.ts";
 import type { Delivery } from "./deliveries.ts";
 import { isTimerKind, type Terms } from "./due.ts";
 import { busy, unknownSession } from "./errors.ts";
+import { eraseLog, erasureId, traceOf } from "./erasure.ts";
+import { expire } from "./expiry.ts";
 import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
 import type { FrameText } from "./frame.ts";
 import { randomSalt, type IdKind } from "./ids.ts";
 import { Inbox, type CallPage, type CallQuery, type InboxNews, type MayRead } from "./inbox.ts";
 import { Leases } from "./leases.ts";
+import { requireSmall, type Limits } from "./limits.ts";
 import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
 import { readPage, type Page } from "./page.ts";
 import { Presence } from "./presence.ts";
+import { Rates } from "./rates.ts";
 import { Sessions } from "./sessions.ts";
+import { releasing, Subscribers } from "./subscribers.ts";
 import { Timers } from "./timers.ts";
 import { createValidator, type Validator } from "./validate.ts";
 import { WorkQueue, type ClaimOptions, type Work, type WorkClaim } from "./work.ts";
@@ -53,6 +59,7 @@ export interface EngineOptions extends Terms {
   readonly subscriberBytes: number;
   /** How many sessions stay loaded when nothing happens in them. */
   readonly maxLoaded: number;
+  readonly limits: Limits;
   /** Runs something once, later, on the storage's clock; the result takes it back. */
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly newId: (kind: IdKind) => string;
@@ -73,6 +80,8 @@ export interface SessionView {
   /** The principal whose it is. */
   readonly owner?: string;
   readonly metadata?: Metadata;
+  readonly ttlMs?: number;
+  readonly closed?: NonNullable<SessionRow["closed"]>;
 }
 
 /** What a reader gets. */
@@ -97,6 +106,8 @@ export class Engine implements AsyncDisposable {
   readonly #work: WorkQueue;
   readonly #inbox: Inbox;
   readonly #audit: Audit;
+  readonly #rates: Record<"commands" | "attemptCommands" | "sessions", Rates>;
+  readonly #subscribers: Subscribers;
   readonly #listeners = new Set<(session: string, due: readonly DueChange[]) => void>();
   readonly #chain: ChainContext;
   readonly #checkpoints: Checkpoints;
@@ -107,7 +118,14 @@ export class Engine implements AsyncDisposable {
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    const { storage, schedule, log } = options;
+    const { storage, schedule, log, limits } = options;
+    const now = () => storage.now();
+    this.#rates = {
+      commands: new Rates("commands of a principal", limits.commands, now),
+      attemptCommands: new Rates("commands of an attempt", limits.attemptCommands, now),
+      sessions: new Rates("new sessions of a principal", limits.sessions, now),
+    };
+    this.#subscribers = new Subscribers(limits);
     const leases = new Leases();
     this.presence = new Presence(() => storage.now());
     const noteDue = (session: string, due: readonly DueChange[]) => {
@@ -150,6 +168,8 @@ export class Engine implements AsyncDisposable {
       schedule,
       log,
       fire: async (due) => {
+        if (due.kind === "expiry") return expire(this.#sessions, storage, due, SERVER);
+        if (due.kind === "erasure") return this.#finishErasure(due.session, due.id);
         const fired = await this.#act(due.session, SERVER, (draft, env, on) => {
           fireDue(draft, env, on.due, due);
           return true;
@@ -167,7 +187,11 @@ export class Engine implements AsyncDisposable {
     this.#timers.start();
   }
 
-  /** Creates a session, or finds it as it is. */
+  /**
+   * Creates a session, or finds it as it is.
+   *
+   * @throws HoldfastError `too_large`, or `too_many_requests` where its creator made too many
+   */
   async create(
     id: string,
     session: {
@@ -175,12 +199,20 @@ export class Engine implements AsyncDisposable {
       readonly owner?: string;
       readonly metadata?: Metadata;
       readonly policy?: Partial<Policy>;
+      readonly ttlMs?: number;
     },
     actor: Actor,
   ): Promise<{ readonly created: boolean; readonly session: SessionView }> {
+    requireSmall("The session", session, this.#options.limits.eventBytes);
     let creating: Promise<void> | undefined;
-    await this.#sessions.findOrMake(id, (made) => {
-      creating = made.act(actor, (draft, env) => createSession(draft, session, env));
+    await this.#sessions.findOrMake(id, {
+      admit: () => {
+        const refused = this.#rates.sessions.refuse(actor.principal, 1);
+        if (refused) throw refused;
+      },
+      make: (made) => {
+        creating = made.act(actor, (draft, env) => createSession(draft, session, env));
+      },
     });
     try {
       await creating;
@@ -200,6 +232,8 @@ export class Engine implements AsyncDisposable {
         createdAt: session.createdAt,
         ...(session.owner !== undefined && { owner: session.owner }),
         ...(session.metadata && { metadata: session.metadata }),
+        ...(session.ttlMs !== undefined && { ttlMs: session.ttlMs }),
+        ...(session.closed && { closed: session.closed }),
       })),
     );
   }
@@ -218,10 +252,14 @@ export class Engine implements AsyncDisposable {
 
   /**
    * Decides commands in order, not atomically, with nothing in between; one verdict each. A refusal is a verdict too;
-   * what rejects is an unknown session or a failed commit.
+   * what rejects is an unknown session, a failed commit, or `too_many_requests`: then nothing of it was decided.
    */
   submit(session: string, commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
-    return this.#sessions.with(session, (on) => on.submit(commands, actor));
+    const refused = this.#refuseRate(session, commands.length, actor);
+    if (refused) return Promise.reject(refused);
+    const decided = this.#sessions.with(session, (on) => on.submit(commands, actor));
+    const isErasing = commands.some(({ type }) => type === "content.erase");
+    return isErasing ? this.#erased(session, commands, decided) : decided;
   }
 
   /** Takes note of a command that its sender may not give, so that it never came to be decided. */
@@ -283,7 +321,8 @@ export class Engine implements AsyncDisposable {
   /**
    * Everything after a cursor, then live, as {@link follow} says.
    *
-   * @throws HoldfastError `invalid_offset`, or `reset` for an offset that this log does not have
+   * @throws HoldfastError `invalid_offset`, `reset` for an offset that this log does not have, or `too_many_requests`
+   *   where there are too many readers
    */
   async subscribe(
     session: string,
@@ -291,11 +330,15 @@ export class Engine implements AsyncDisposable {
     options: FollowOptions = {},
   ): Promise<AsyncGenerator<readonly FrameText[], void, void>> {
     const actor = await this.#sessions.need(session);
-    const { person, ...rest } = options;
-    return follow(actor, this.#options.storage, cursorIn(actor.head, after), {
+    const cursor = cursorIn(actor.head, after);
+    const { person, principal, ...rest } = options;
+    const release = this.#subscribers.admit(session, principal);
+    rest.signal?.addEventListener("abort", release, { once: true });
+    const frames = follow(actor, this.#options.storage, cursor, {
       ...rest,
       ...(person && { join: () => this.presence.join(session) }),
     });
+    return releasing(frames, release);
   }
 
   /** Calls that wait for somebody; see {@link Inbox.calls}. */
@@ -337,7 +380,12 @@ export class Engine implements AsyncDisposable {
   }
 
   /** An attempt for a worker; see {@link WorkQueue.claim}. */
-  claimWork(request: WorkClaim, actor: Actor, options?: ClaimOptions): Promise<Work | undefined> {
+  async claimWork(
+    request: WorkClaim,
+    actor: Actor,
+    options?: ClaimOptions,
+  ): Promise<Work | undefined> {
+    requireSmall("The list of tools", request.tools, this.#options.limits.eventBytes);
     return this.#work.claim(request, actor, options);
   }
 
@@ -391,9 +439,40 @@ export class Engine implements AsyncDisposable {
   }
 
   #env(actor: Actor): Env {
-    const { storage, newId } = this.#options;
+    const { storage, newId, limits } = this.#options;
     const { validate } = this.validator;
-    return { now: storage.now(), actor, newId, digest, validate };
+    return { now: storage.now(), actor, newId, digest, validate, limits };
+  }
+
+  #refuseRate(session: string, count: number, { principal, attempt }: Actor) {
+    const { commands, attemptCommands } = this.#rates;
+    if (!attempt) return commands.refuse(principal, count);
+    return attemptCommands.refuse(`${session}\n${attempt.runId}\n${attempt.attempt}`, count);
+  }
+
+  /** The verdicts, once the log says no more of what was erased than the state does. */
+  async #erased(
+    session: string,
+    commands: readonly Command[],
+    decided: Promise<Verdict[]>,
+  ): Promise<Verdict[]> {
+    const verdicts = await decided;
+    for (const [index, command] of commands.entries()) {
+      if (command.type !== "content.erase" || verdicts[index]?.error) continue;
+      await this.#finishErasure(session, erasureId(command));
+    }
+    return verdicts;
+  }
+
+  async #finishErasure(session: string, id: string): Promise<void> {
+    const trace = await this.#act(session, SERVER, ({ state }, { now }) =>
+      traceOf(state, id, { by: SERVER.principal, at: now }),
+    );
+    if (!trace) throw unknownSession(session);
+    // A late answer may still wait to be written, with what it says.
+    await this.#audit.flush();
+    await eraseLog(this.#options.storage, session, trace);
+    await this.#act(session, SERVER, (_draft, _env, on) => on.due.remove("erasure", id, ""));
   }
 
   /** Signs a session's chain, one time after the other. */

@@ -42,6 +42,8 @@ function timerOf(kind: DueKind, id: string, { holder }: Wanted): Timer | undefin
     case "escalation":
       return { type: kind, callId: id };
     case "work":
+    case "expiry":
+    case "erasure":
     case "wake":
     case "waiting":
     case "escalated":

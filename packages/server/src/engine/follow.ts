@@ -10,6 +10,8 @@ export interface FollowOptions {
   readonly onSlow?: () => void;
   /** A person reads: as long as they do, nobody needs to be told elsewhere that the session waits for people. */
   readonly person?: boolean;
+  /** Who reads, for the limit on readers of one principal. */
+  readonly principal?: string;
 }
 
 /** How much of the log one read brings in while catching up, in bytes of JSON. */
@@ -26,7 +28,11 @@ export async function* follow(
   actor: SessionActor,
   storage: Storage,
   after: Offset,
-  { signal, onSlow, join }: Omit<FollowOptions, "person"> & { readonly join?: () => () => void },
+  {
+    signal,
+    onSlow,
+    join,
+  }: Omit<FollowOptions, "person" | "principal"> & { readonly join?: () => () => void },
 ): AsyncGenerator<readonly FrameText[], void, void> {
   actor.pins += 1;
   const leave = join?.();

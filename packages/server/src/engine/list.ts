@@ -10,6 +10,8 @@ export interface SessionQuery {
   readonly owner?: string;
   /** Values of metadata, as text. Only short texts, numbers and booleans at its top are searched. */
   readonly metadata?: Readonly<Record<string, string>>;
+  /** Only those that are closed. */
+  readonly closed?: true;
   /** The `next` of an earlier page of the same query. */
   readonly after?: string;
   readonly newestFirst?: boolean;
@@ -24,6 +26,7 @@ export interface ListedSession {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly metadata?: Metadata;
+  readonly closed?: NonNullable<SessionRow["closed"]>;
 }
 
 /** The oldest first, unless the newest were asked for. */
@@ -39,10 +42,11 @@ export async function listSessions(
   query: SessionQuery,
   mayRead: MayRead,
 ): Promise<SessionPage> {
-  const { agent, owner, metadata = {}, after, newestFirst, limit } = query;
+  const { agent, owner, closed, metadata = {}, after, newestFirst, limit } = query;
   const tags = [
     ...Object.entries(metadata).map(([name, value]) => tagOf(`meta.${name}`, value)),
     ...(owner === undefined ? [] : [tagOf("owner", owner)]),
+    ...(closed ? [tagOf("closed", true)] : []),
     ...(agent === undefined ? [] : [tagOf("agent", agent)]),
   ];
   const { rows, next } = await storage.find({
@@ -58,12 +62,14 @@ export async function listSessions(
   return { sessions, ...(next !== undefined && { next }) };
 }
 
-function listed(id: string, { agent, owner, createdAt, metadata }: SessionRow): ListedSession {
+function listed(id: string, row: SessionRow): ListedSession {
+  const { agent, owner, createdAt, metadata, closed } = row;
   return {
     id,
     agent,
     ...(owner !== undefined && { owner }),
     createdAt,
     ...(metadata && { metadata }),
+    ...(closed && { closed }),
   };
 }

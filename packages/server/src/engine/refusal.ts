@@ -30,6 +30,8 @@ export interface Refusal {
   readonly winner?: AuditWinner;
   /** The answer that came when its call was settled. */
   readonly late?: CallAnswerCommand;
+  /** What the call says is erased, so that nothing of the answer is kept. */
+  readonly isErased?: true;
 }
 
 /** Every refusal that a verdict tells of, in order: the command's, or those of an append's items. */
@@ -58,7 +60,7 @@ export function refusalsOf(
   return [whole, ...late];
 }
 
-type About = Pick<Refusal, "callId" | "runId" | "winner" | "late">;
+type About = Pick<Refusal, "callId" | "runId" | "winner" | "late" | "isErased">;
 
 /** What the state says of whatever a command or an item names. */
 function about(
@@ -78,6 +80,7 @@ function about(
     ...(typeof runId === "string" && { runId }),
     ...(winner && { winner }),
     ...(late && { late }),
+    ...(call?.erased && { isErased: true as const }),
   };
 }
 

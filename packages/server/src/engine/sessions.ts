@@ -1,4 +1,4 @@
-import { emptyState, toOffset } from "@holdfast/protocol";
+import { emptyState, toOffset, type Offset } from "@holdfast/protocol";
 import { StorageConflict, type Storage } from "../storage/storage.ts";
 import { SessionActor, type ActorContext } from "./actor.ts";
 import { Deliveries } from "./deliveries.ts";
@@ -53,23 +53,36 @@ export class Sessions {
     return actor;
   }
 
-  /** Calls `make` with the actor of a new session, before anybody else has it, where there is no such session. */
-  async findOrMake(id: string, make: (actor: SessionActor) => void): Promise<void> {
+  /**
+   * Calls `make` with the actor of a new session, before anybody else has it, where there is no such session; but first
+   * `admit`, which may throw, and then nothing is made.
+   */
+  async findOrMake(
+    id: string,
+    { admit, make }: { readonly admit: () => void; readonly make: (actor: SessionActor) => void },
+  ): Promise<void> {
     while (this.#changing.has(id)) await this.#changing.get(id);
     if (this.#ready(id)) return;
     await this.#during(id, async () => {
       const found = await this.#load(id);
       if (found) return found;
+      admit();
       const made = this.#new(id);
       make(made);
       return made;
     });
   }
 
-  /** Refuses everyone who waits for the session, and removes it from storage. */
-  async remove(id: string): Promise<void> {
+  /**
+   * Refuses everyone who waits for the session, and removes it from storage.
+   *
+   * @param at only where nothing was done since this offset
+   * @returns whether it was removed
+   */
+  async remove(id: string, at?: Offset): Promise<boolean> {
     while (this.#changing.has(id)) await this.#changing.get(id);
     const actor = this.#actors.get(id);
+    if (at !== undefined && actor?.reached !== at) return false;
     await this.#during(id, async () => {
       actor?.drop(unknownSession(id));
       await actor?.settled();
@@ -78,6 +91,7 @@ export class Sessions {
       this.#context.audit.forget(id);
       return undefined;
     });
+    return true;
   }
 
   /**

@@ -13,7 +13,7 @@ const LONGEST_VALUE = 256;
 const MOST_FIELDS = 32;
 
 /**
- * What one session's rows can be found by across sessions: the session itself by agent, owner and metadata, and each
+ * What one session's rows can be found by across sessions: the session itself by agent, owner, metadata and its being closed, and each
  * call that waits for somebody by tool, status, whom it waits for, escalation, and its session's agent and owner. A change is
  * written when a tag or a time is another one, so never while a call streams.
  */
@@ -55,12 +55,14 @@ export function tagOf(field: string, value: string | number | boolean): string {
   return `${field}=${value}`;
 }
 
-function tagsOfSession({ id, agent, owner, createdAt, metadata }: SessionRow): TagChange {
+function tagsOfSession(session: SessionRow): TagChange {
+  const { id, agent, owner, createdAt, metadata, closed } = session;
   const fields = Object.entries(metadata ?? {})
     .filter((field): field is [string, string | number | boolean] => field.every(isSearchable))
     .slice(0, MOST_FIELDS)
     .map(([name, value]) => tagOf(`meta.${name}`, value));
-  return { kind: "session", id, at: createdAt, tags: [...tagsOfAll(agent, owner), ...fields] };
+  const tags = [...tagsOfAll(agent, owner), ...(closed ? [tagOf("closed", true)] : []), ...fields];
+  return { kind: "session", id, at: createdAt, tags };
 }
 
 function tagsOfCall({ agent, owner }: SessionRow, call: Call): TagChange | undefined {

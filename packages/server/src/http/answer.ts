@@ -3,8 +3,18 @@ export interface Answer {
   readonly status: number;
   readonly type: "application/json" | "application/problem+json";
   readonly body: string;
+  /** When to come again, in seconds. */
+  readonly retryAfter?: number;
 }
 
-export function toResponse({ status, type, body }: Answer): Response {
-  return new Response(body, { status, headers: { "content-type": type } });
+export function toResponse(answer: Answer): Response {
+  const { status, body } = answer;
+  return new Response(body, { status, headers: headersOf(answer) });
+}
+
+export function headersOf({ type, retryAfter }: Answer): Record<string, string> {
+  return {
+    "content-type": type,
+    ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
+  };
 }

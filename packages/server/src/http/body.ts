@@ -4,7 +4,7 @@ import { HoldfastError, reject } from "@holdfast/protocol";
 const MAX_DEPTH = 256;
 
 /** How much of a body that is too large is read all the same, in times of what it may have. */
-const MOST_DROPPED = 16;
+const MOST_DROPPED = 4;
 
 /**
  * A request's body as JSON; `empty` stands for no body at all.
@@ -39,7 +39,9 @@ export function parseBody(bytes: ArrayBuffer | Uint8Array, what = "body"): unkno
   }
   if (isTooDeep(text)) {
     throw new HoldfastError(
-      reject("invalid_request", `The ${what} is nested more than ${MAX_DEPTH} deep: flatten it.`),
+      reject("invalid_request", `The ${what} is nested more than ${MAX_DEPTH} deep: flatten it.`, {
+        limit: MAX_DEPTH,
+      }),
     );
   }
   return value;
@@ -58,7 +60,7 @@ function decode(bytes: ArrayBuffer | Uint8Array, what: string): string {
 
 async function readBytes(request: Request, maxBytes: number): Promise<ArrayBuffer | Uint8Array> {
   const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
+  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes, Number(declared));
   try {
     return declared === null ? await readChunks(request, maxBytes) : await request.arrayBuffer();
   } catch (cause) {
@@ -80,17 +82,19 @@ async function readChunks({ body }: Request, maxBytes: number): Promise<Uint8Arr
   for await (const chunk of body) {
     bytes += chunk.byteLength;
     if (bytes <= maxBytes) chunks.push(chunk);
-    else if (bytes > MOST_DROPPED * maxBytes) throw tooLarge(maxBytes);
+    else if (bytes > MOST_DROPPED * maxBytes) throw tooLarge(maxBytes, bytes);
     else chunks.length = 0;
   }
-  if (bytes > maxBytes) throw tooLarge(maxBytes);
+  if (bytes > maxBytes) throw tooLarge(maxBytes, bytes);
   return Buffer.concat(chunks);
 }
 
-function tooLarge(maxBytes: number): HoldfastError {
+/** @param value how large it says it is, or how much of it was read */
+function tooLarge(limit: number, value: number): HoldfastError {
   return new HoldfastError(
-    reject("too_large", `The body is larger than ${maxBytes} bytes: send less at once.`, {
-      maxBytes,
+    reject("too_large", `The body is larger than ${limit} bytes: send less at once.`, {
+      limit,
+      value,
     }),
   );
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { mayEnter, type Tokens } from "../auth/index.ts";
-import type { Answer } from "./answer.ts";
+import { headersOf, type Answer } from "./answer.ts";
 import { parseBody } from "./body.ts";
 import type { HttpOptions } from "./context.ts";
 import { refusalOf } from "./problem.ts";
@@ -9,14 +9,16 @@ import { answerCommands } from "./routes/commands.ts";
 /**
  * `POST …/commands` straight on Node's own request and response: for an append, the web-standard objects cost more than
  * all the rest (bench: "holdfast"). Takes only the plain case: a session whose id needs no escape, a bearer token, a body
- * of declared length within the limit. Everything else is the app's, which answers the same.
+ * of declared length that is not large. Everything else is the app's, which answers the same.
  *
  * @returns false for a request it leaves alone
  */
 export function directCommands(
   options: HttpOptions,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const { tokens, maxBodyBytes, log } = options;
+  const { tokens, log } = options;
+  // Here a body is read before anybody knows who sent it.
+  const maxBodyBytes = Math.min(options.maxBodyBytes, LARGEST);
   return (request, response) => {
     const session = request.method === "POST" ? PLAIN.exec(request.url ?? "")?.[1] : undefined;
     const { authorization, "content-length": length, host, origin } = request.headers;
@@ -45,6 +47,8 @@ export function directCommands(
 /** A path segment of dots is no id: URLs resolve it away. */
 const PLAIN = /^\/v1\/sessions\/(?!\.{1,2}\/)([\w.~:@!$&'()*+,;=-]{1,256})\/commands$/;
 const BEARER = "Bearer ";
+/** In bytes. */
+const LARGEST = 1 << 20;
 
 async function answer(
   options: HttpOptions,
@@ -57,9 +61,10 @@ async function answer(
   return answerCommands(options, session, identity, parseBody(bytes));
 }
 
-function send(response: ServerResponse, { status, type, body }: Answer): void {
+function send(response: ServerResponse, answered: Answer): void {
+  const { status, body } = answered;
   response.writeHead(status, {
-    "content-type": type,
+    ...headersOf(answered),
     "content-length": Buffer.byteLength(body),
   });
   response.end(body);

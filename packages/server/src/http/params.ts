@@ -10,6 +10,7 @@ export function sessionId(request: { readonly url: string; param(name: "id"): st
     reject(
       "invalid_request",
       "A session's id is a string of at most 256 characters, without control characters, percent-encoded as UTF-8.",
+      value.length > 256 ? { limit: 256, value: value.length } : undefined,
     ),
   );
 }

@@ -16,7 +16,13 @@ export function refusal(rejection: Rejection, more?: Readonly<Record<string, unk
     retryable,
     ...(details && { details }),
   };
-  return { status, type: "application/problem+json", body: JSON.stringify(body) };
+  const wait = details?.["retryAfterMs"];
+  return {
+    status,
+    type: "application/problem+json",
+    body: JSON.stringify(body),
+    ...(typeof wait === "number" && { retryAfter: Math.ceil(wait / 1000) }),
+  };
 }
 
 export function problem(rejection: Rejection): Response {

@@ -5,6 +5,8 @@ export interface SseOptions {
   readonly engine: Engine;
   readonly session: string;
   readonly after: Offset | undefined;
+  /** Who reads; undefined for an attempt. */
+  readonly principal: string | undefined;
   /** A person reads. */
   readonly person: boolean;
   readonly heartbeatMs: number;
@@ -20,12 +22,18 @@ export interface SseOptions {
  * A session's frames as server-sent events. A cursor that the server cannot bridge gets a `reset` with the state
  * first, and goes on from there. Ends when the reader may read no longer: a new token goes on from its cursor.
  *
- * @throws HoldfastError `unknown_session`, `invalid_offset`
+ * @throws HoldfastError `unknown_session`, `invalid_offset`, `too_many_requests`
  */
 export async function eventStream(options: SseOptions): Promise<Response> {
-  const { engine, session, after, person, heartbeatMs, schedule, log, watch, destroy } = options;
+  const { engine, session, after, person, principal } = options;
+  const { heartbeatMs, schedule, log, watch, destroy } = options;
   const over = new AbortController();
-  const following = { signal: over.signal, person, onSlow: () => slow() };
+  const following = {
+    signal: over.signal,
+    person,
+    onSlow: () => slow(),
+    ...(principal !== undefined && { principal }),
+  };
   const { reset, frames } = await engine.resume(session, after, following);
   let stopBeating = () => {};
   let unwatch = () => {};
@@ -45,6 +53,8 @@ export async function eventStream(options: SseOptions): Promise<Response> {
       const end = () => {
         release();
         over.abort();
+        // It may stand between two frames, where it hears of nothing.
+        void frames.return();
         controller.close();
       };
       slow = () => {

@@ -1,6 +1,7 @@
 import {
   type AuditAddition,
   type Commit,
+  type Erasure,
   type Storage,
   StorageConflict,
   StorageError,
@@ -14,6 +15,7 @@ export type Change =
       readonly session: string;
       readonly records: readonly AuditAddition[];
     }
+  | { readonly type: "erase"; readonly session: string; readonly erasure: Erasure }
   | { readonly type: "delete"; readonly session: string };
 
 /** What became of one change of a group that was written. */
@@ -23,7 +25,7 @@ export type Outcome =
   | { readonly type: "failed"; readonly error: StorageError };
 
 /** The writing half of a storage, and its end. */
-export interface Group extends Pick<Storage, "append" | "delete" | "addAudit"> {
+export interface Group extends Pick<Storage, "append" | "delete" | "addAudit" | "erase"> {
   /** @throws StorageError `closed` once it is */
   readonly check: () => void;
   /** Takes nothing more, waits until all that was taken has settled, and ends the storage. Safe to repeat. */
@@ -86,6 +88,7 @@ export function groupChanges(
 
   return {
     append: (commit) => add({ type: "append", commit }),
+    erase: (session, erasure) => add({ type: "erase", session, erasure }),
     delete: (session) => add({ type: "delete", session }),
     addAudit: (session, records) => add({ type: "audit", session, records }),
     check() {
@@ -105,7 +108,7 @@ export class Broken {
 
   /**
    * The error a change must be refused with, if any. A delete builds on nothing, and heals its session; audit records
-   * build on nothing either.
+   * and erasures build on nothing either.
    */
   refusal(change: Change): StorageError | undefined {
     if (this.#errors.size === 0) return undefined;

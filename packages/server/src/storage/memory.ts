@@ -7,6 +7,7 @@ import {
   type Commit,
   type Due,
   type DueQuery,
+  type Erasure,
   type FindQuery,
   type FoundRow,
   type FoundRows,
@@ -103,6 +104,11 @@ function apply(sessions: Map<string, Session>, change: Change): Outcome {
     if (session) session.audit = addAudit(session.audit, change.records);
     return { type: "done" };
   }
+  if (change.type === "erase") {
+    const session = sessions.get(change.session);
+    if (session) erase(session, change.erasure);
+    return { type: "done" };
+  }
   const { commit } = change;
   const error = malformed(commit);
   if (error) return { type: "failed", error };
@@ -117,6 +123,17 @@ function apply(sessions: Map<string, Session>, change: Change): Outcome {
   if (session) write(session, commit);
   else sessions.set(commit.session, write(newSession(commit.head), commit));
   return { type: "done" };
+}
+
+function erase(session: Session, { batches, late }: Erasure): void {
+  for (const batch of batches) {
+    const at = session.batches.findIndex(({ last }) => last === batch.last);
+    if (at >= 0) session.batches[at] = { ...batch };
+  }
+  if (late === undefined) return;
+  session.audit = session.audit.map((row) =>
+    row.kind === "late" && row.group === late ? { ...row, content: null } : row,
+  );
 }
 
 function newSession(head: Offset): Session {

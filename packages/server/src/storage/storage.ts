@@ -47,6 +47,14 @@ export interface Storage extends AsyncDisposable {
   addAudit(session: string, records: readonly AuditAddition[]): Promise<void>;
   /** What is kept of a session's audit above the number `after`, ascending. Empty for an unknown session. */
   audit(session: string, query: AuditQuery): Promise<readonly AuditRow[]>;
+  /**
+   * Takes content out of what is stored of a session: each batch takes the place of the stored one with its `last`, whose
+   * offsets it has, and the audit's records of `late` lose their content. All or none, durable before it resolves, and
+   * then nothing of what was replaced, by this or by an append before it, is in the storage's files. It takes its turn among
+   * the session's appends and deletes, looks at no head and moves none. A batch that is not there is left out; unknown
+   * sessions are fine.
+   */
+  erase(session: string, erasure: Erasure): Promise<void>;
   /** Removes a session and all that belongs to it; unknown sessions are fine. Durable before it resolves. */
   delete(session: string): Promise<void>;
   /** The storage's clock, Unix milliseconds: the one every deadline is measured on. */
@@ -76,6 +84,13 @@ export interface Batch {
   readonly last: Offset;
   readonly count: number;
   readonly json: string;
+}
+
+/** What takes the place of stored content. */
+export interface Erasure {
+  readonly batches: readonly Batch[];
+  /** A call, by the group of its late answers. */
+  readonly late?: string;
 }
 
 /** A materialised row: its key is (session, kind, id). */

@@ -110,7 +110,7 @@ export function serveSocket(
   function receive(data: Buffer): void {
     let value: unknown;
     try {
-      if (data.byteLength > maxBodyBytes) throw tooLarge(maxBodyBytes);
+      if (data.byteLength > maxBodyBytes) throw tooLarge(maxBodyBytes, data.byteLength);
       value = parseBody(data, "frame");
       const frame = parseClientFrame(value);
       if (!credentials.own && frame.type !== "auth") {
@@ -228,10 +228,11 @@ function invalid(message: string): HoldfastError {
   return new HoldfastError(reject("invalid_request", message));
 }
 
-function tooLarge(maxBytes: number): HoldfastError {
+function tooLarge(limit: number, value: number): HoldfastError {
   return new HoldfastError(
-    reject("too_large", `The frame is larger than ${maxBytes} bytes: send less at once.`, {
-      maxBytes,
+    reject("too_large", `The frame is larger than ${limit} bytes: send less at once.`, {
+      limit,
+      value,
     }),
   );
 }

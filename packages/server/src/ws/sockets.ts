@@ -15,8 +15,8 @@ export interface Sockets {
 }
 
 const PATH = "/v1/ws";
-/** How much of a frame that is too large is read all the same, so that it can be answered, in times of what it may have. */
-const MOST_DROPPED = 4;
+/** How much of a frame that is too large is read all the same, so that it can be answered: times what it may have, or bytes. */
+const MOST_DROPPED = { times: 4, bytes: 1 << 20 };
 /** How long clients may take to close, in milliseconds. */
 const CLOSE_GRACE = 250;
 
@@ -29,7 +29,8 @@ export function createSockets(options: SocketOptions): Sockets {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    maxPayload: MOST_DROPPED * maxBodyBytes,
+    maxPayload:
+      maxBodyBytes + Math.min((MOST_DROPPED.times - 1) * maxBodyBytes, MOST_DROPPED.bytes),
     // Checked where it can be answered.
     skipUTF8Validation: true,
   });

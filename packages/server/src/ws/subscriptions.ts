@@ -46,8 +46,14 @@ export function createSubscriptions(
     const { session, after, state } = frame;
     const { signal } = over;
     try {
-      const person = isPerson(credentials.of(frame).identity);
-      const reading = { signal, person, onSlow: () => close(following, SLOW) };
+      const { identity } = credentials.of(frame);
+      const reading = {
+        signal,
+        person: isPerson(identity),
+        onSlow: () => close(following, SLOW),
+        // An attempt's are bounded by what it works on.
+        ...(identity.attempt === undefined && { principal: identity.principal }),
+      };
       const { reset, frames } = state
         ? await engine.follow(session, reading)
         : await engine.resume(session, after, reading);

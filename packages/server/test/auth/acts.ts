@@ -122,6 +122,15 @@ export const ACTS: readonly Act[] = [
     type: "policy.set",
     policy: { whileActive: "refuse" },
   })),
+  command("change its metadata", ["admin"], () => ({
+    type: "session.update",
+    metadata: { stage: "new" },
+  })),
+  command("close it", ["admin"], () => ({ type: "session.close" })),
+  command("erase a message", ["admin"], () => ({
+    type: "content.erase",
+    messageId: "said-team-a-1",
+  })),
   command("advertise a tool", ["answer:location"], () => ({
     type: "tools.advertise",
     tools: [{ name: "location" }],

@@ -41,7 +41,7 @@ export async function openScene(): Promise<Scene> {
     await ask("PUT", `/v1/sessions/${session}`, { agent: "demo" });
     const message = {
       type: "message.send",
-      messageId: crypto.randomUUID(),
+      messageId: `said-${session}`,
       content: "go",
     } as const;
     return (await command(session, message)).runId as string;

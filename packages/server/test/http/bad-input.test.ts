@@ -7,7 +7,7 @@ let server: TestServer;
 let work: Granted;
 
 beforeAll(async () => {
-  server = await startServer({ maxBodyBytes: 10_000 });
+  server = await startServer({ limits: { bodyBytes: 10_000 } });
   const send = (body: unknown, token = server.ana) =>
     server.request("POST", "/v1/sessions/s/commands", { body, token });
   await server.request("PUT", "/v1/sessions/s", { body: { agent: "demo" } });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 // Commands have a short way past the web-standard objects. It must answer as the app does, which `server.fetch` is.
 const storage = memoryStorage();
 const secret = crypto.getRandomValues(new Uint8Array(32));
-const server = createServer({ storage, secret, dev: true, maxBodyBytes: 4_096 });
+const server = createServer({ storage, secret, dev: true, limits: { bodyBytes: 4_096 } });
 let url = "";
 let token = "";
 

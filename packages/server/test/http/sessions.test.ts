@@ -65,6 +65,36 @@ test("sessions are found by owner, agent and metadata, a page at a time, either 
   expect(bad).toMatchObject({ status: 400, body: { code: "invalid_request" } });
 });
 
+test("a session is closed by people and applications alone, and says so wherever it is read", async () => {
+  await using server = await startServer();
+  const { token } = await startRun(server);
+  const close = { id: "close", type: "session.close", reason: "done" };
+  const update = { id: "update", type: "session.update", metadata: { kept: true } };
+  const send = (body: object, as = server.ana) =>
+    server.request("POST", "/v1/sessions/s/commands", { body, token: as });
+  for (const by of [token, server.demo])
+    for (const body of [close, update, { id: "e", type: "content.erase", messageId: "m1" }])
+      expect((await send(body, by)).body).toMatchObject({ code: "forbidden" });
+  const put = await server.request("PUT", "/v1/sessions/s", { body: { ttlMs: 50_000 } });
+  expect(put.body["ttlMs"]).toBeUndefined();
+  expect((await send({ id: "ttl", type: "session.update", ttlMs: 50_000 })).status).toBe(200);
+  expect((await send(close)).body).toMatchObject({ status: "applied" });
+  expect((await send(update)).status).toBe(200);
+  const more = { id: "m", type: "message.send", messageId: "m2", content: "more" };
+  expect((await send(more)).body).toMatchObject({ status: 409, code: "session_closed" });
+  const erase = { id: "erase", type: "content.erase", messageId: "m1", reason: "asked for" };
+  expect((await send(erase)).body).toMatchObject({ status: "applied" });
+  const entries = await server.request("GET", "/v1/sessions/s/entries");
+  expect(JSON.stringify(entries.body)).not.toContain("hello");
+  const closed = { by: "user:ana", at: expect.any(Number), reason: "done" };
+  const read = await server.request("GET", "/v1/sessions/s");
+  expect(read.body).toMatchObject({ metadata: { kept: true }, ttlMs: 50_000, closed });
+  const list = await server.request("GET", "/v1/sessions?closed=true");
+  expect(list.body).toMatchObject({ sessions: [{ id: "s", closed }] });
+  const wrong = await server.request("GET", "/v1/sessions?closed=no");
+  expect(wrong.body).toMatchObject({ code: "invalid_request" });
+});
+
 test("work is granted with what an attempt needs, and 204 when there is none", async () => {
   await using server = await startServer({ leaseMs: 6_000 });
   await startRun(server);

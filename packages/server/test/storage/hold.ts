@@ -54,6 +54,7 @@ export function withHold(inner: Storage): Held {
     sessions: (query) => inner.sessions(query),
     addAudit: (session, records) => inner.addAudit(session, records),
     audit: (session, query) => inner.audit(session, query),
+    erase: (session, erasure) => inner.erase(session, erasure),
     delete: (session) => inner.delete(session),
     now: () => inner.now(),
     [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),

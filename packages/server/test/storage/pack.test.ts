@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Change } from "../../src/storage/group.ts";
 import { pack, unpack } from "../../src/storage/sqlite/pack.ts";
-import { addition, creation, late, refused, rowsOnly } from "../suites/commits.ts";
+import { addition, batch, creation, late, refused, rowsOnly } from "../suites/commits.ts";
 
 const rows = [
   { kind: "run", id: "", value: "append" },
@@ -23,6 +23,8 @@ const changes: readonly Change[] = [
   { type: "append", commit: rowsOnly("s", 3, { due, tags }) },
   { type: "audit", session: "delete", records: [refused("append"), late("", "")] },
   { type: "audit", session: "s", records: [] },
+  { type: "erase", session: "s", erasure: { batches: [batch(0, 2), batch(2, 3)], late: "erase" } },
+  { type: "erase", session: "", erasure: { batches: [] } },
   { type: "delete", session: "" },
 ];
 

@@ -14,6 +14,7 @@ import {
 } from "./commits.ts";
 import { settle } from "./settle.ts";
 import { auditSuite } from "./storage-audit.ts";
+import { eraseSuite } from "./storage-erase.ts";
 import { findSuite } from "./storage-find.ts";
 import { indexSuite } from "./storage-index.ts";
 
@@ -320,6 +321,10 @@ export function storageSuite(name: string, open: OpenStorage): void {
     findSuite(() => storage);
 
     auditSuite(() => storage);
+    eraseSuite(
+      () => storage,
+      () => reopen,
+    );
 
     describe("closing", () => {
       test("waits for the appends that were called, and refuses later calls", async () => {

@@ -39,8 +39,9 @@ describe("commands over a socket and over HTTP", () => {
         const { body } = await server.request("POST", "/v1/sessions/s/commands", {
           body: { commands },
         });
-        const { code, detail: message } = body;
-        answers.push(comparable(body["verdicts"] ?? { code, message }));
+        const { code, detail: message, details } = body;
+        const error = { code, message, ...(details !== undefined && { details }) };
+        answers.push(comparable(body["verdicts"] ?? error));
       } else {
         await using socket = await openSocket(server);
         const answer = await socket.ask({ type: "commands", session: "s", commands });

@@ -43,7 +43,7 @@ describe("a frame that is bad", () => {
     ["appends to nothing", '{"type":"append"}', "invalid_request"],
   ];
   test.each(frames)("%s: it is answered, and the next one is served", async (name, frame, code) => {
-    await using server = await startServer({ maxBodyBytes: 65_536 });
+    await using server = await startServer({ limits: { bodyBytes: 65_536 } });
     await using socket = await openSocket(server);
     socket.ws.send(frame, { binary: name === "is binary" });
     expect(await socket.find(({ type }) => type === "error")).toMatchObject({ error: { code } });
@@ -59,7 +59,7 @@ describe("a frame that is bad", () => {
   });
 
   test("is beyond all measure: the socket is closed, and others live on", async () => {
-    await using server = await startServer({ maxBodyBytes: 1_024 });
+    await using server = await startServer({ limits: { bodyBytes: 1_024 } });
     await using other = await openSocket(server);
     await using socket = await openSocket(server);
     socket.send("x".repeat(10_000));

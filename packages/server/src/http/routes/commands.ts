@@ -67,7 +67,14 @@ export async function submitBatch(
 ): Promise<Verdict[]> {
   if (!Array.isArray(bodies) || bodies.length > MOST_COMMANDS) {
     throw new HoldfastError(
-      reject("invalid_request", `commands: must be an array of at most ${MOST_COMMANDS} commands.`),
+      reject(
+        "invalid_request",
+        `commands: must be an array of at most ${MOST_COMMANDS} commands.`,
+        {
+          limit: MOST_COMMANDS,
+          ...(Array.isArray(bodies) && { value: bodies.length }),
+        },
+      ),
     );
   }
   const read = bodies.map((body) => tryAdmit(options, session, identity, body));

@@ -24,6 +24,8 @@ export function entryRoutes(app: App, options: HttpOptions): void {
         session,
         after: c.req.header("last-event-id") || after,
         person: isPerson(identity),
+        // An agent reads in each of its attempts, of which there are as many as it has work.
+        principal: identity.attempt ? undefined : identity.principal,
         heartbeatMs,
         schedule,
         log,

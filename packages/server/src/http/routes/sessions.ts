@@ -1,3 +1,4 @@
+import { HoldfastError, reject } from "@holdfast/protocol";
 import { parseSessionRequest } from "@holdfast/protocol/schemas";
 import { actorOf, canRead, mayAdminister, mayCreate, mayList, mayRead } from "../../auth/index.ts";
 import { authenticate } from "../authenticate.ts";
@@ -8,15 +9,18 @@ import { json } from "../problem.ts";
 
 const MOST_SESSIONS = 1000;
 
-/** What of the query says which sessions; `meta.<name>` is a value of metadata. */
+/** What of the query says which sessions; `meta.<name>` is a value of metadata. @throws HoldfastError `invalid_request` */
 function sessionQuery(query: Readonly<Record<string, string>>) {
-  const { agent, owner } = query;
+  const { agent, owner, closed } = query;
+  if (closed !== undefined && closed !== "true")
+    throw new HoldfastError(reject("invalid_request", "closed: must be true, or absent."));
   const metadata = Object.entries(query).flatMap(([name, value]) =>
     name.startsWith("meta.") ? [[name.slice("meta.".length), value] as const] : [],
   );
   return {
     ...(agent !== undefined && { agent }),
     ...(owner !== undefined && { owner }),
+    ...(closed && { closed: true as const }),
     ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
   };
 }

@@ -8,6 +8,8 @@ import { DATABASE_FILE } from "./schema.ts";
 
 export interface Connection {
   readonly database: DatabaseSync;
+  /** Writes the log back into the database and empties it, so that no file holds what was replaced. */
+  truncate(): void;
   /** Checkpoints, so that only the database and the lock's file remain, closes and frees the directory. */
   close(): void;
 }
@@ -25,11 +27,13 @@ export function connect(directory: string): Connection {
   try {
     if (!examine(directory)) createDatabase(directory);
     const database = openDatabase(directory);
+    const truncate = () => database.exec("pragma wal_checkpoint(truncate)");
     return {
       database,
+      truncate,
       close() {
         try {
-          database.exec("pragma wal_checkpoint(truncate)");
+          truncate();
         } finally {
           database.close();
           lock.close();
@@ -45,10 +49,13 @@ export function connect(directory: string): Connection {
 function openDatabase(directory: string): DatabaseSync {
   const database = new DatabaseSync(join(directory, DATABASE_FILE), { timeout: 5000 });
   try {
+    // What is erased is overwritten, in pages that are freed too. Earlier versions of a row are gone so as well: it was
+    // always on.
     // Checkpoints every 16 MiB: pages that many commits touch are then copied once. The cache (32 MB) holds more than
     // that, and a log that a large group blew up shrinks again.
     database.exec(`
       pragma synchronous = full;
+      pragma secure_delete = on;
       pragma cache_size = -32000;
       pragma wal_autocheckpoint = 4000;
       pragma journal_size_limit = 67108864;

@@ -1,5 +1,5 @@
 import type { Change } from "../group.ts";
-import type { AuditAddition, AuditKind, Batch, Commit, TagChange } from "../storage.ts";
+import type { AuditAddition, AuditKind, Batch, Commit, Erasure, TagChange } from "../storage.ts";
 
 /**
  * Changes on their way between threads, one after the other in one flat array: to copy them as objects, keys and all,
@@ -13,6 +13,7 @@ export function pack(changes: readonly Change[]): Packed {
     if (change.type === "append") packCommit(packed, change.commit);
     else packed.push(change.type, change.session);
     if (change.type === "audit") packAudit(packed, change.records);
+    if (change.type === "erase") packErasure(packed, change.erasure);
   }
   return packed;
 }
@@ -36,6 +37,12 @@ function packAudit(packed: (string | number | null)[], records: readonly AuditAd
   for (const { kind, group, json, content } of records) packed.push(kind, group, json, content);
 }
 
+function packErasure(packed: (string | number | null)[], { batches, late }: Erasure): void {
+  packed.push(batches.length);
+  for (const { after, last, count, json } of batches) packed.push(after, last, count, json);
+  packed.push(late ?? null);
+}
+
 /** The changes that were packed. @throws TypeError for what {@link pack} never makes */
 export function unpack(packed: Packed): Change[] {
   let at = 0;
@@ -44,6 +51,7 @@ export function unpack(packed: Packed): Change[] {
     const type = text();
     if (type === "append") changes.push({ type, commit: commit() });
     else if (type === "audit") changes.push({ type, session: text(), records: list(record) });
+    else if (type === "erase") changes.push({ type, session: text(), erasure: erasure() });
     else changes.push({ type: "delete", session: text() });
   }
   return changes;
@@ -71,6 +79,12 @@ export function unpack(packed: Packed): Change[] {
 
   function tagging(): TagChange {
     return { kind: text(), id: text(), at: number(), tags: orNull(() => list(text)) };
+  }
+
+  function erasure(): Erasure {
+    const batches = list(() => ({ after: text(), last: text(), count: number(), json: text() }));
+    const late = orNull(text);
+    return { batches, ...(late !== null && { late }) };
   }
 
   function record(): AuditAddition {

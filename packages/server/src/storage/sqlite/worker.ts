@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { Outcome } from "../group.ts";
+import type { Change, Outcome } from "../group.ts";
 import { StorageError } from "../storage.ts";
 import { connect, type Connection } from "./connect.ts";
 import { asStorageError, isDiskFailure, toSent } from "./errors.ts";
@@ -48,7 +48,7 @@ function serve(connection: Connection): void {
     switch (request.type) {
       case "write":
         try {
-          return writer.write(unpack(request.changes)).map(toSentOutcome);
+          return write(unpack(request.changes)).map(toSentOutcome);
         } catch (error) {
           throw isDiskFailure(error) ? die(error) : error;
         }
@@ -74,6 +74,12 @@ function serve(connection: Connection): void {
         connection.close();
         return undefined;
     }
+  }
+
+  function write(changes: readonly Change[]): readonly Outcome[] {
+    const outcomes = writer.write(changes);
+    if (changes.some(({ type }) => type === "erase")) connection.truncate();
+    return outcomes;
   }
 
   /** After a failed write, what the disk holds is known to nobody: the log is read anew by who opens it next. */

@@ -128,6 +128,10 @@ function createApply(database: DatabaseSync) {
   );
   const dropDue = prepare("delete from due where session = ? and kind = ? and id = ?");
   const moveKnown = prepare("update session set head = ? where key = ? and head = ?");
+  const replaceBatch = prepare("update batch set json = ? where session = ? and last = ?");
+  const dropContent = prepare(
+    "update audit set content = null where session = ? and kind = 'late' and grp = ?",
+  );
   const addAudit = createAuditWriter(database);
   const putTags = createTagWriter(database);
   const purge = createPurge(database);
@@ -190,6 +194,14 @@ function createApply(database: DatabaseSync) {
         if (error) return { type: "failed", error };
         const key = first(findSession.get(change.session));
         if (key !== undefined) addAudit(key, change.records);
+        return done;
+      }
+      if (change.type === "erase") {
+        const key = first(findSession.get(change.session));
+        if (key === undefined) return done;
+        const { batches, late } = change.erasure;
+        for (const { last, json } of batches) replaceBatch.run(json, key, last);
+        if (late !== undefined) dropContent.run(key, late);
         return done;
       }
       const key = first(dropSession.get(change.session));
