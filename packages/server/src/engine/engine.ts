@@ -9,24 +9,12 @@ import {
   type Metadata,
   type Offset,
   type Policy,
-  type Rejection,
   type SessionRow,
   type Verdict,
 } from "@holdfast/protocol";
 import type { AuditKey } from "../audit/key.ts";
-import { verifyAudit, type AuditFinding } from "../audit/verify.ts";
-import {
-  StorageConflict,
-  type AuditRow,
-  type Commit,
-  type DueChange,
-  type Storage,
-} from "../storage/storage.ts";
+import { StorageConflict, type Commit, type DueChange, type Storage } from "../storage/storage.ts";
 import type { SessionActor, Snapshot } from "./actor.ts";
-import { Audit } from "./audit.ts";
-import { exportLines } from "./audit-export.ts";
-import { checkRecord, signChain, type ChainContext, type Signed } from "./chain.ts";
-import { Checkpoints } from "./checkpoints.ts";
 import { cursorIn } from "./cursor.ts";
 import { readDead, redeliver, type DeadPage } from "./dead.ts";
 import type { Delivery } from "./deliveries.ts";
@@ -48,6 +36,7 @@ import { Rates } from "./rates.ts";
 import { Sessions } from "./sessions.ts";
 import { releasing, Subscribers } from "./subscribers.ts";
 import { Timers } from "./timers.ts";
+import { Trail } from "./trail.ts";
 import { createValidator, type Validator } from "./validate.ts";
 import { WorkQueue, type ClaimOptions, type Work, type WorkClaim } from "./work.ts";
 
@@ -105,14 +94,11 @@ export class Engine implements AsyncDisposable {
   readonly #timers: Timers;
   readonly #work: WorkQueue;
   readonly #inbox: Inbox;
-  readonly #audit: Audit;
   readonly #rates: Record<"commands" | "attemptCommands" | "sessions", Rates>;
   readonly #subscribers: Subscribers;
   readonly #listeners = new Set<(session: string, due: readonly DueChange[]) => void>();
-  readonly #chain: ChainContext;
-  readonly #checkpoints: Checkpoints;
-  readonly #signing = new Map<string, Promise<Signed>>();
   readonly validator: Validator = createValidator();
+  readonly trail: Trail;
   readonly presence: Presence;
   #closing: Promise<void> | undefined;
 
@@ -136,25 +122,14 @@ export class Engine implements AsyncDisposable {
       this.#work.committed(session, due);
       for (const listener of this.#listeners) listener(session, due);
     };
-    const checkpoints = new Checkpoints({
-      now: () => storage.now(),
-      schedule,
-      log,
-      sign: async (session) => (await this.#sessions.find(session)) && this.#sign(session),
-    });
-    this.#checkpoints = checkpoints;
-    const noteRecords = (session: string, count: number) => checkpoints.note(session, count);
-    const audit = new Audit({ storage, schedule, log, salt: randomSalt, written: noteRecords });
-    this.#audit = audit;
-    const { auditKey: key, formerAuditKeys: formerKeys = [] } = options;
-    this.#chain = { storage, key, formerKeys };
+    this.trail = new Trail({ ...options, sessions: () => this.#sessions });
     const context = {
       ...options,
       leases,
-      audit,
+      audit: this.trail.audit,
       terms: options,
       salt: randomSalt,
-      acted: noteRecords,
+      acted: (session: string, count: number) => this.trail.acted(session, count),
       env: (actor: Actor) => this.#env(actor),
       committed: (session: string, commit: Pick<Commit, "rows" | "due" | "tags">) => {
         noteDue(session, commit.due);
@@ -247,7 +222,7 @@ export class Engine implements AsyncDisposable {
   async delete(id: string): Promise<void> {
     await this.#sessions.remove(id);
     this.#work.deleted(id);
-    this.#checkpoints.forget(id);
+    this.trail.forget(id);
   }
 
   /**
@@ -260,44 +235,6 @@ export class Engine implements AsyncDisposable {
     const decided = this.#sessions.with(session, (on) => on.submit(commands, actor));
     const isErasing = commands.some(({ type }) => type === "content.erase");
     return isErasing ? this.#erased(session, commands, decided) : decided;
-  }
-
-  /** Takes note of a command that its sender may not give, so that it never came to be decided. */
-  noteRefusal(session: string, command: Command, actor: Actor, { code }: Rejection): void {
-    const at = this.#options.storage.now();
-    this.#audit.note(session, [{ at, actor, command, code }]);
-  }
-
-  /** What is kept of a session's refusals above the number `after`, oldest first, those just given included. */
-  async audit(
-    session: string,
-    query: { readonly after: number; readonly limit: number },
-  ): Promise<readonly AuditRow[]> {
-    await this.#sessions.need(session);
-    await this.#audit.flush();
-    return this.#options.storage.audit(session, { ...query, kinds: ["late", "refused"] });
-  }
-
-  /**
-   * Signs a session's audit as it is now, and gives its lines, as {@link exportLines} says.
-   *
-   * @throws HoldfastError `invalid_request` for an `after` beyond the last record
-   */
-  async exportAudit(session: string, after = 0): Promise<AsyncGenerator<string, void, void>> {
-    await this.#audit.flush();
-    const signed = await this.#sign(session);
-    checkRecord(after, signed);
-    return exportLines(this.#chain, session, signed, after);
-  }
-
-  /** Checks a session's audit against all that was signed of it, with the keys this server has. Costs its whole log. */
-  async verifyAudit(session: string): Promise<AuditFinding> {
-    return verifyAudit(await this.exportAudit(session), { keys: this.auditKeys });
-  }
-
-  /** The public keys that checkpoints may be signed with, base64url, the one in use first. */
-  get auditKeys(): readonly string[] {
-    return [this.#chain.key.publicKey, ...this.#chain.formerKeys];
   }
 
   /** The whole state of a session and the offset it holds for. */
@@ -426,10 +363,9 @@ export class Engine implements AsyncDisposable {
       this.#work.close();
       this.#inbox.close();
       await this.#timers.stop();
-      await this.#audit.flush();
-      await this.#checkpoints.close();
+      await this.trail.sign();
       await this.#sessions.close();
-      await this.#audit.close();
+      await this.trail.close();
     })();
     return this.#closing;
   }
@@ -470,25 +406,9 @@ export class Engine implements AsyncDisposable {
     );
     if (!trace) throw unknownSession(session);
     // A late answer may still wait to be written, with what it says.
-    await this.#audit.flush();
+    await this.trail.audit.flush();
     await eraseLog(this.#options.storage, session, trace);
     await this.#act(session, SERVER, (_draft, _env, on) => on.due.remove("erasure", id, ""));
-  }
-
-  /** Signs a session's chain, one time after the other. */
-  async #sign(session: string): Promise<Signed> {
-    const before = this.#signing.get(session);
-    const signing = (async () => {
-      await before?.catch(() => {});
-      this.#checkpoints.forget(session);
-      return signChain(this.#chain, await this.#sessions.need(session));
-    })();
-    this.#signing.set(session, signing);
-    try {
-      return await signing;
-    } finally {
-      if (this.#signing.get(session) === signing) this.#signing.delete(session);
-    }
   }
 
   async #act<T>(

@@ -86,7 +86,7 @@ export async function play(engine: Engine, all: readonly Happening[]): Promise<v
 
 export async function linesIn(engine: Engine, after?: number): Promise<string[]> {
   const lines: string[] = [];
-  for await (const line of await engine.exportAudit("s", after)) lines.push(line);
+  for await (const line of await engine.trail.export("s", after)) lines.push(line);
   return lines;
 }
 

@@ -54,11 +54,11 @@ async function stored(story = STORY): Promise<Storage> {
 
 async function findingOf(storage: Storage) {
   await using engine = startEngine({ storage });
-  const first = await engine.verifyAudit("s");
+  const first = await engine.trail.verify("s");
   await send(engine, "s", { type: "run.cancel", runId: "run_none" });
   await send(engine, "s", { type: "policy.set", policy: {} });
   // What was once found is not forgotten when the chain goes on.
-  expect((await engine.verifyAudit("s")).ok).toBe(first.ok);
+  expect((await engine.trail.verify("s")).ok).toBe(first.ok);
   return first;
 }
 
@@ -109,7 +109,7 @@ test("a log whose head was put back is found, and not signed", async () => {
   const before = await signed();
   await using engine = startEngine({ storage: cut });
   await send(engine, "s", { type: "run.cancel", runId: "run_none" });
-  expect((await engine.verifyAudit("s")).ok).toBe(false);
+  expect((await engine.trail.verify("s")).ok).toBe(false);
   expect(await signed()).toEqual(before);
 });
 
@@ -181,7 +181,7 @@ test("a session that takes the place of a deleted one has a chain of its own", a
   const before = await linesIn(engine);
   await engine.delete("s");
   await play(engine, [{ type: "say", text: "anew" }]);
-  expect(await engine.verifyAudit("s")).toMatchObject({ ok: true, refusals: 0, checkpoints: 1 });
+  expect(await engine.trail.verify("s")).toMatchObject({ ok: true, refusals: 0, checkpoints: 1 });
   const keys = [auditKey(AUDIT_SECRET).publicKey];
   expect((await verifyAudit(before, { keys })).ok).toBe(true);
 });
@@ -191,9 +191,9 @@ test("checkpoints of a key that is not known any more are told, and of a former 
   const next = auditKey(new Uint8Array(32).fill(8));
   {
     await using engine = startEngine({ storage, auditKey: next });
-    expect((await engine.verifyAudit("s")).broken?.why).toMatch("not signed with a key");
+    expect((await engine.trail.verify("s")).broken?.why).toMatch("not signed with a key");
   }
   const formerAuditKeys = [auditKey(AUDIT_SECRET).publicKey];
   await using engine = startEngine({ storage, auditKey: next, formerAuditKeys });
-  expect(await engine.verifyAudit("s")).toMatchObject({ ok: true, checkpoints: 3 });
+  expect(await engine.trail.verify("s")).toMatchObject({ ok: true, checkpoints: 3 });
 });

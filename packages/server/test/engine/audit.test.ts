@@ -11,7 +11,7 @@ const BO = { principal: "user:bo" };
 const NOWHERE = { type: "run.cancel", runId: "run_none" } as const;
 
 async function auditOf(engine: Engine, session: string): Promise<Omit<AuditRecord, "seq">[]> {
-  const rows = await engine.audit(session, { after: 0, limit: 10_000 });
+  const rows = await engine.trail.refusals(session, { after: 0, limit: 10_000 });
   return rows.map(({ json }) => JSON.parse(json) as Omit<AuditRecord, "seq">);
 }
 

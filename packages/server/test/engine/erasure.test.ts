@@ -80,7 +80,7 @@ test.each(["memory", "sqlite"])("6.21 what is erased is nowhere in %s", async (k
     at: expect.any(Number),
     digest: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
-  const audit = await engine.audit("s", { after: 0, limit: 99 });
+  const audit = await engine.trail.refusals("s", { after: 0, limit: 99 });
   expect(audit.map(({ kind: of, content }) => [of, content])).toEqual([
     ["late", null],
     ["late", null],

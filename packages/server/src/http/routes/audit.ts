@@ -13,7 +13,7 @@ export function auditRoutes(app: App, { engine, tokens }: HttpOptions): void {
     mayAdminister(await authenticate(c.req.raw, tokens), session);
     const after = numberAfter(c.req.query("after") || undefined);
     const limit = limitOf(c.req.query("limit"), MOST_RECORDS);
-    const rows = await engine.audit(session, { after, limit });
+    const rows = await engine.trail.refusals(session, { after, limit });
     const records = rows.map(({ seq, json: text, content }) => ({
       seq,
       ...(JSON.parse(text) as object),
@@ -27,15 +27,15 @@ export function auditRoutes(app: App, { engine, tokens }: HttpOptions): void {
     const session = sessionId(c.req);
     mayAdminister(await authenticate(c.req.raw, tokens), session);
     const after = numberAfter(c.req.query("after") || undefined);
-    const lines = await engine.exportAudit(session, after);
+    const lines = await engine.trail.export(session, after);
     return new Response(bodyOf(lines), { headers: { "content-type": "application/x-ndjson" } });
   });
 
   app.get("/v1/sessions/:id/audit/verify", async (c) => {
     const session = sessionId(c.req);
     mayAdminister(await authenticate(c.req.raw, tokens), session);
-    const found = await engine.verifyAudit(session);
-    return json(JSON.stringify({ ...found, keys: engine.auditKeys }));
+    const found = await engine.trail.verify(session);
+    return json(JSON.stringify({ ...found, keys: engine.trail.keys }));
   });
 }
 

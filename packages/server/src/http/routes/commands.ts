@@ -119,7 +119,7 @@ export function admit(
     if (command.type === "tools.advertise") engine.validator.check(command.tools);
   } catch (error) {
     if (error instanceof HoldfastError)
-      engine.noteRefusal(session, command, actorOf(identity, session), error.toRejection());
+      engine.trail.noteRefusal(session, command, actorOf(identity, session), error.toRejection());
     throw error;
   }
   return command;
