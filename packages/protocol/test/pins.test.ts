@@ -10,8 +10,8 @@ it("pins the names that @holdfast/protocol exports", () => {
       "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE",
       "appendDelta argumentsForModel callsOf canonical createDraft createPartialJson createSession",
       "createViewCache decide decideTimer emptyState fromRows isCall parseOffset partsOf",
-      "pathTo producerKey reduce reduceAll reject resultOf schemaText startRun toOffset toRows toSessionId",
-      "viewOf waitingFor waitingOf wasRead",
+      "pathTo producerKey redactEntry redactRows reduce reduceAll reject resultOf schemaText startRun",
+      "toOffset toRows toSessionId viewOf waitingFor waitingOf wasRead",
     ].join(" "),
   );
 });
