@@ -6,6 +6,7 @@ import { claimCall, progressCall, releaseCall, renewCall } from "./claim.ts";
 import { decideCall, revokeApproval } from "./decision.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
+import { hideData } from "./hide.ts";
 import { sendMessage } from "./message.ts";
 import { refuseTool } from "./permit.ts";
 import { failRun, finishRun, heartbeat, releaseRun } from "./run.ts";
@@ -22,7 +23,10 @@ import { endStep, startStep } from "./step.ts";
 export function decide(draft: Draft, command: Command, env: Env): Verdict {
   const { error, ...made } = refuseTool(draft.state, command, env) ?? rule(draft, command, env);
   const offset = draft.state.head;
-  if (error) return { id: command.id, status: "rejected", offset, error };
+  if (error) {
+    const heard = hideData(draft.state, command, env, error);
+    return { id: command.id, status: "rejected", offset, error: heard };
+  }
   return { id: command.id, status: "applied", offset, ...made };
 }
 
