@@ -23,13 +23,15 @@ import {
 import type { Audit } from "./audit.ts";
 import { DueIndex } from "./due-index.ts";
 import type { Terms } from "./due.ts";
-import { frame, type FrameText, type Role } from "./frame.ts";
+import { frame, type FrameText } from "./frame.ts";
 import type { Leases } from "./leases.ts";
 import { hashCommand, keepsReceipt, type Receipt } from "./receipts.ts";
 import { refusalsOf, type Refusal } from "./refusal.ts";
 import { rowChanges, type LoadedSession } from "./rows.ts";
 import { Subscription } from "./subscription.ts";
+import { withArguments } from "./claimed.ts";
 import { TagIndex } from "./tags.ts";
+import { FULL, type Snapshot, type Visibility } from "./visibility.ts";
 
 /** What an actor needs of the engine around it. */
 export interface ActorContext {
@@ -51,13 +53,6 @@ export interface ActorContext {
   dropped(actor: SessionActor): void;
 }
 
-/** A state as it travels, and the offset it holds for. */
-export interface Snapshot {
-  readonly offset: Offset;
-  /** JSON of the protocol's `StateRows`. */
-  readonly text: string;
-}
-
 /**
  * One loaded session: its state, and the queue of what happens to it.
  *
@@ -73,7 +68,7 @@ export class SessionActor {
   readonly #receipts: LoadedSession["receipts"];
   readonly #due: DueIndex;
   readonly #tags: TagIndex;
-  readonly #subscriptions = new Set<Subscription>();
+  readonly #subscriptions = new Map<Subscription, Visibility>();
   #open = openBatch();
   /** The head storage has; null until the session exists there. */
   #stored: Offset | null;
@@ -109,6 +104,10 @@ export class SessionActor {
     return this.#failure !== undefined;
   }
 
+  /** The tool of a call; undefined for one that there is not, or that only repeated another. */
+  readonly toolOf = (callId: string): string | undefined =>
+    this.#draft.state.calls.get(callId)?.name;
+
   /** Nothing is under way and nobody listens: the actor may be forgotten. */
   get idle(): boolean {
     return (
@@ -143,7 +142,7 @@ export class SessionActor {
       const { attempt: mine } = actor;
       if (mine) this.#due.renewAttempt(draft.state, mine.runId, mine.attempt, env.now);
       return commands.map((command) => {
-        const verdict = this.#decide(draft, command, env);
+        const verdict = withArguments(draft.state, command, env, this.#decide(draft, command, env));
         if (verdict.error || verdict.skipped) {
           const refusals = refusalsOf(draft.state, command, env, verdict);
           this.#open.refusals = this.#open.refusals?.concat(refusals) ?? refusals;
@@ -196,10 +195,10 @@ export class SessionActor {
    * From now on, every commit becomes a frame in the subscription, until it is closed. The first one follows
    * {@link head}. `onSlow` hears that the reader fell behind and was closed.
    */
-  subscribe(onSlow?: () => void): Subscription {
+  subscribe(onSlow?: () => void, visibility: Visibility = FULL): Subscription {
     const subscription = new Subscription(this.#context.subscriberBytes, onSlow);
     if (this.#failure) subscription.close();
-    else this.#subscriptions.add(subscription);
+    else this.#subscriptions.set(subscription, visibility);
     return subscription;
   }
 
@@ -349,9 +348,12 @@ export class SessionActor {
 
   #broadcast(batch: Batch): void {
     if (this.#subscriptions.size === 0) return;
-    const made: FrameText = frame(batch, ROLE);
-    for (const subscription of this.#subscriptions) {
-      if (!subscription.push(made)) this.#subscriptions.delete(subscription);
+    const made = new Map<string, FrameText>();
+    for (const [subscription, visibility] of this.#subscriptions) {
+      const { key } = visibility;
+      let text = made.get(key);
+      if (!text) made.set(key, (text = frame(batch, visibility, this.toolOf)));
+      if (!subscription.push(text)) this.#subscriptions.delete(subscription);
     }
   }
 
@@ -371,13 +373,11 @@ export class SessionActor {
     this.#open = openBatch();
     for (const { failed } of waiting) failed(failure);
     for (const { failed } of readers) failed(failure);
-    for (const subscription of this.#subscriptions) subscription.close();
+    for (const subscription of this.#subscriptions.keys()) subscription.close();
     this.#subscriptions.clear();
     this.#context.dropped(this);
   }
 }
-
-const ROLE: Role = "full";
 
 function isArmed({ at }: DueChange): boolean {
   return at !== null;

@@ -18,7 +18,7 @@ import {
   type DueChange,
   type Storage,
 } from "../storage/storage.ts";
-import type { SessionActor, Snapshot } from "./actor.ts";
+import type { SessionActor } from "./actor.ts";
 import { Audit } from "./audit.ts";
 import { cursorIn } from "./cursor.ts";
 import type { Terms } from "./due.ts";
@@ -27,13 +27,21 @@ import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
 import type { FrameText } from "./frame.ts";
 import type { IdKind } from "./ids.ts";
-import { Inbox, type CallPage, type CallQuery, type InboxNews, type MayRead } from "./inbox.ts";
+import {
+  Inbox,
+  type CallPage,
+  type CallQuery,
+  type InboxNews,
+  type MayRead,
+  type SeesData,
+} from "./inbox.ts";
 import { Leases } from "./leases.ts";
 import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
 import { readPage, type Page } from "./page.ts";
 import { Sessions } from "./sessions.ts";
 import { Timers } from "./timers.ts";
 import { createValidator, type Validator } from "./validate.ts";
+import { FULL, snapshotFor, type Snapshot, type Visibility } from "./visibility.ts";
 import { WorkQueue, type ClaimOptions, type Work, type WorkClaim } from "./work.ts";
 
 export interface EngineOptions extends Terms {
@@ -200,19 +208,26 @@ export class Engine implements AsyncDisposable {
     return this.#options.storage.audit(session, query);
   }
 
-  /** The whole state of a session and the offset it holds for. */
-  state(session: string): Promise<Snapshot> {
-    return this.#sessions.with(session, (actor) => actor.snapshot());
+  /** The whole state of a session and the offset it holds for, as its reader sees it. */
+  async state(session: string, visibility: Visibility = FULL): Promise<Snapshot> {
+    const snapshot = await this.#sessions.with(session, (actor) => actor.snapshot());
+    return snapshotFor(snapshot, visibility);
   }
 
   /**
    * At most `limit` entries after a cursor; without one, from the beginning.
    *
-   * @throws HoldfastError `invalid_offset`, or `reset` for an offset that this log does not have
+   * @throws HoldfastError `invalid_offset`, or `reset` for a cursor that does not lead on
    */
-  async page(session: string, after: Offset | undefined, limit: number): Promise<Page> {
-    const { head } = await this.#sessions.need(session);
-    const range = { after: cursorIn(head, after), head, limit };
+  async page(
+    session: string,
+    after: string | undefined,
+    limit: number,
+    visibility: Visibility = FULL,
+  ): Promise<Page> {
+    const { head, toolOf } = await this.#sessions.need(session);
+    const cursor = cursorIn(head, after, visibility.key);
+    const range = { after: cursor, head, limit, visibility, toolOf };
     const page = await readPage(this.#options.storage, session, range);
     if (!page) throw busy();
     return page;
@@ -221,20 +236,21 @@ export class Engine implements AsyncDisposable {
   /**
    * Everything after a cursor, then live, as {@link follow} says.
    *
-   * @throws HoldfastError `invalid_offset`, or `reset` for an offset that this log does not have
+   * @throws HoldfastError `invalid_offset`, or `reset` for a cursor that does not lead on
    */
   async subscribe(
     session: string,
-    after: Offset | undefined,
+    after: string | undefined,
     options: FollowOptions = {},
   ): Promise<AsyncGenerator<readonly FrameText[], void, void>> {
     const actor = await this.#sessions.need(session);
-    return follow(actor, this.#options.storage, cursorIn(actor.head, after), options);
+    const cursor = cursorIn(actor.head, after, (options.visibility ?? FULL).key);
+    return follow(actor, this.#options.storage, cursor, options);
   }
 
   /** Calls that wait for somebody; see {@link Inbox.calls}. */
-  calls(query: CallQuery, mayRead: MayRead): Promise<CallPage> {
-    return this.#inbox.calls(query, mayRead);
+  calls(query: CallQuery, mayRead: MayRead, seesData?: SeesData): Promise<CallPage> {
+    return this.#inbox.calls(query, mayRead, seesData);
   }
 
   /** The same, and live; see {@link Inbox.watch}. */
@@ -242,8 +258,9 @@ export class Engine implements AsyncDisposable {
     query: CallQuery,
     mayRead: MayRead,
     signal: AbortSignal,
+    seesData?: SeesData,
   ): AsyncGenerator<InboxNews, void, void> {
-    return this.#inbox.watch(query, mayRead, signal);
+    return this.#inbox.watch(query, mayRead, signal, seesData);
   }
 
   /** An attempt for a worker; see {@link WorkQueue.claim}. */

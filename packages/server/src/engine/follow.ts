@@ -2,12 +2,15 @@ import type { Offset } from "@holdfast/protocol";
 import { StorageError, type Storage } from "../storage/storage.ts";
 import type { SessionActor } from "./actor.ts";
 import { frame, isSameLife, joinBatches, type FrameText } from "./frame.ts";
+import { FULL, type Visibility } from "./visibility.ts";
 
 export interface FollowOptions {
   /** Ends the frames. */
   readonly signal?: AbortSignal;
   /** Hears, at once, that the reader fell too far behind and gets no more frames. */
   readonly onSlow?: () => void;
+  /** What of it the reader sees. Default: everything. */
+  readonly visibility?: Visibility;
 }
 
 /** How much of the log one read brings in while catching up, in bytes of JSON. */
@@ -23,11 +26,11 @@ export async function* follow(
   actor: SessionActor,
   storage: Storage,
   after: Offset,
-  { signal, onSlow }: FollowOptions,
+  { signal, onSlow, visibility = FULL }: FollowOptions,
 ): AsyncGenerator<readonly FrameText[], void, void> {
   actor.pins += 1;
   let cursor = after;
-  let live = actor.subscribe(onSlow);
+  let live = actor.subscribe(onSlow, visibility);
   const stop = () => live.close();
   signal?.addEventListener("abort", stop);
   try {
@@ -44,11 +47,11 @@ export async function* follow(
       }
       const reached = last.last >= head;
       if (!reached) actor.unsubscribe(live);
-      yield [frame(joinBatches(batches, cursor), "full")];
+      yield [frame(joinBatches(batches, cursor), visibility, actor.toolOf)];
       cursor = last.last;
       if (signal?.aborted) return;
       if (reached) break;
-      live = actor.subscribe(onSlow);
+      live = actor.subscribe(onSlow, visibility);
     }
     for (;;) {
       if (signal?.aborted) return;

@@ -1,12 +1,13 @@
-export type { Snapshot } from "./actor.ts";
 export type { Terms } from "./due.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions, SessionView } from "./engine.ts";
 export type { FollowOptions } from "./follow.ts";
 export type { FrameText } from "./frame.ts";
 export { randomId } from "./ids.ts";
-export type { CallPage, CallQuery, InboxNews, MayRead, PendingCall } from "./inbox.ts";
+export type { CallPage, CallQuery, InboxNews, MayRead, PendingCall, SeesData } from "./inbox.ts";
 export type { ListedSession, SessionPage, SessionQuery } from "./list.ts";
 export type { Page } from "./page.ts";
 export type { Validator } from "./validate.ts";
+export { cursorOf, FULL } from "./visibility.ts";
+export type { Snapshot, Visibility } from "./visibility.ts";
 export type { ClaimOptions, Work, WorkClaim } from "./work.ts";

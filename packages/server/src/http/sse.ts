@@ -1,10 +1,18 @@
-import { HoldfastError, type Offset } from "@holdfast/protocol";
-import type { Engine, FrameText } from "../engine/index.ts";
+import { HoldfastError } from "@holdfast/protocol";
+import {
+  cursorOf,
+  type Engine,
+  type FollowOptions,
+  type FrameText,
+  type Visibility,
+} from "../engine/index.ts";
+import { stateText } from "./state-text.ts";
 
 export interface SseOptions {
   readonly engine: Engine;
   readonly session: string;
-  readonly after: Offset | undefined;
+  readonly after: string | undefined;
+  readonly visibility: Visibility;
   readonly heartbeatMs: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly log: (message: string, error: unknown) => void;
@@ -21,9 +29,10 @@ export interface SseOptions {
  * @throws HoldfastError `unknown_session`, `invalid_offset`
  */
 export async function eventStream(options: SseOptions): Promise<Response> {
-  const { engine, session, after, heartbeatMs, schedule, log, watch, destroy } = options;
+  const { engine, session, after, visibility, heartbeatMs, schedule, log, watch, destroy } =
+    options;
   const over = new AbortController();
-  const following = { signal: over.signal, onSlow: () => slow() };
+  const following = { signal: over.signal, onSlow: () => slow(), visibility };
   const { first, frames } = await open(engine, session, after, following);
   let stopBeating = () => {};
   let unwatch = () => {};
@@ -79,17 +88,17 @@ export async function eventStream(options: SseOptions): Promise<Response> {
 async function open(
   engine: Engine,
   session: string,
-  after: Offset | undefined,
-  following: { readonly signal: AbortSignal; onSlow(): void },
+  after: string | undefined,
+  following: FollowOptions & { readonly visibility: Visibility },
 ): Promise<{ first: Uint8Array; frames: AsyncGenerator<readonly FrameText[], void, void> }> {
   try {
     return { first: HELLO, frames: await engine.subscribe(session, after, following) };
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code !== "reset") throw error;
-    const { offset, text } = await engine.state(session);
-    const state = `{"offset":${JSON.stringify(offset)},"state":${text}}`;
-    const first = encoder.encode(`event: reset\nid: ${offset}\ndata: ${state}\n\n`);
-    return { first, frames: await engine.subscribe(session, offset, following) };
+    const snapshot = await engine.state(session, following.visibility);
+    const cursor = cursorOf(snapshot.offset, following.visibility);
+    const first = encoder.encode(`event: reset\nid: ${cursor}\ndata: ${stateText(snapshot)}\n\n`);
+    return { first, frames: await engine.subscribe(session, cursor, following) };
   }
 }
 
@@ -97,7 +106,7 @@ async function open(
 function eventOf(frame: FrameText): Uint8Array {
   let event = encoded.get(frame);
   if (!event) {
-    event = encoder.encode(`id: ${frame.last}\ndata: ${frame.text}\n\n`);
+    event = encoder.encode(`id: ${frame.cursor}\ndata: ${frame.text}\n\n`);
     encoded.set(frame, event);
   }
   return event;
