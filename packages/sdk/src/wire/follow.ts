@@ -1,6 +1,6 @@
 import { HoldfastError, type Frame, type Offset, type StateRows } from "@holdfast/protocol";
 import { systemConnectivity, type Connectivity } from "./connectivity.ts";
-import { parseFrame, parsePage, parseStateAt, parseText } from "./messages.ts";
+import { parseFrame, parsePage, parseStateAt, parseText, type StateAt } from "./messages.ts";
 import { isTransient, unreachable } from "./problem.ts";
 import { sequence } from "./sequence.ts";
 import { streamEvents } from "./sse.ts";
@@ -54,19 +54,18 @@ export async function* follow(
   const path = `/v1/sessions/${encodeURIComponent(session)}`;
   const once = { tries: 1, ...(signal && { signal }) };
   let cursor = after;
+  /** What the server says this reader sees; another's cursor leads nowhere. */
+  let visibility: string | undefined;
   let failures = 0;
   for (;;) {
     try {
       if (cursor === undefined) {
-        const { offset, state } = await transport.json(`${path}/state`, {
-          ...once,
-          parse: parseStateAt,
-        });
-        cursor = offset;
-        yield { type: "state", state, offset };
+        const at = await transport.json(`${path}/state`, { ...once, parse: parseStateAt });
+        cursor = at.offset;
+        yield begin(at);
       }
       const events = streamEvents(transport, `${path}/entries`, {
-        query: { after: cursor },
+        query: { after: cursor, visibility },
         idleMs: heartbeatMs * 2.5,
         ...(signal && { signal }),
       });
@@ -78,9 +77,9 @@ export async function* follow(
         failures = 0;
         if (event.type === "comment") continue;
         if (event.name === "reset") {
-          const { offset, state } = parseText(event.data, parseStateAt);
-          cursor = offset;
-          yield { type: "state", state, offset };
+          const at = parseText(event.data, parseStateAt);
+          cursor = at.offset;
+          yield begin(at);
         } else if (event.name === "message") {
           for await (const frame of inOrder(cursor, parseText(event.data, parseFrame))) {
             yield { type: "frame", frame };
@@ -103,6 +102,11 @@ export async function* follow(
     }
   }
 
+  function begin({ state, offset, visibility: seen }: StateAt): Followed {
+    visibility = seen;
+    return { type: "state", state, offset };
+  }
+
   /** The frame cut to what is new, preceded by what it shows to be missing. */
   async function* inOrder(from: Offset, frame: Frame): AsyncGenerator<Frame, void, undefined> {
     for (;;) {
@@ -111,7 +115,7 @@ export async function* follow(
       if (next.type === "deliver") return yield next.frame;
       const page = await transport.json(`${path}/entries`, {
         ...once,
-        query: { after: next.after, limit: "1000" },
+        query: { after: next.after, visibility, limit: "1000" },
         parse: parsePage,
       });
       const missing = sequence(from, { after: from, entries: page.entries });
