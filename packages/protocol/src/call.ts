@@ -72,6 +72,11 @@ export interface Call {
   readonly status: CallStatus;
   /** 1, and one more each time it is reopened with further arguments. */
   readonly rev: number;
+  /**
+   * Its reader may not see its tool's data: what would carry it is empty (SPEC 7.5). A session itself never says so;
+   * only what a reader was given does.
+   */
+  readonly redacted?: true;
   readonly arguments: string;
   readonly argumentsEncoding: "json" | "text";
   readonly invalid?: InvalidArguments;

@@ -197,6 +197,8 @@ export interface Verdict {
   readonly claimId?: string;
   /** The session's id for the call that was claimed. */
   readonly callId?: string;
+  /** What the claimed call is to be executed with, where the claimer does not see its tool's data otherwise. */
+  readonly arguments?: string;
   /** Up to when an attempt is held, Unix milliseconds, where that was asked for. */
   readonly heldUntil?: number;
   /** The attempt of the step that was started. */

@@ -23,7 +23,7 @@ export type ContentEvent = Plain<
   | agui.ReasoningMessageEndEvent
   | agui.ReasoningEndEvent
   | agui.ReasoningEncryptedValueEvent
-  | agui.ToolCallStartEvent
+  | (agui.ToolCallStartEvent & Redacted)
   | agui.ToolCallArgsEvent
   | agui.ToolCallEndEvent
   | agui.StateSnapshotEvent
@@ -38,6 +38,11 @@ export type ContentEvent = Plain<
   | agui.CustomEvent
   | agui.RawEvent
 >;
+
+/** On what a reader gets of a call whose tool's data it may not see; never stored. */
+interface Redacted {
+  redacted?: true;
+}
 
 /** What a user's message holds: AG-UI text, or AG-UI content parts. */
 export type MessageContent = string | agui.ContentPart[];

@@ -77,12 +77,14 @@ export type { Offset } from "./offset.ts";
 export { createPartialJson } from "./partial-json.ts";
 export type { PartialJson } from "./partial-json.ts";
 export type { Budget, Policy, ToolRule } from "./policy.ts";
+export { redactEntry, redactRows } from "./redact.ts";
 export type { Changes, RowKind } from "./reduce/changes.ts";
 export { appendDelta } from "./reduce/content.ts";
 export { reduce, reduceAll } from "./reduce/index.ts";
 export { RUN_TABLE } from "./run-table.ts";
 export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
 export type { MessageNode, Run, RunStatus, Steer, Step } from "./run.ts";
+export type { Sees, ToolOf } from "./sight.ts";
 export { SOCKET_CLOSES } from "./socket.ts";
 export type {
   ClientFrame,

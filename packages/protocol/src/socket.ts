@@ -86,6 +86,8 @@ export type ServerFrame =
       readonly type: "reset";
       readonly session: string;
       readonly offset: Offset;
+      /** What the reader sees, where that is not everything: `after` is then `<offset>~<visibility>`. */
+      readonly visibility?: string;
       readonly state: StateRows;
     } & Under)
   /** No more entries of the session; `error` says why where the client did not ask for it. */

@@ -31,9 +31,11 @@ export function startCall(
   draft: Draft,
   env: Env,
   run: Run,
-  item: EventOf<"TOOL_CALL_START">,
+  said: EventOf<"TOOL_CALL_START">,
   scope: Scope,
 ): Ruling {
+  // Only a reader is told so, and by the server.
+  const item = said.redacted ? omit(said, "redacted") : said;
   const known = draft.state.calls.get(toSessionId(draft.state, run.id, item.toolCallId));
   if (!known) {
     record(draft, env, item, scope);

@@ -8,8 +8,8 @@ export interface Actor {
   readonly principal: string;
   /** The attempt whose token it carries: what makes it the agent's side. */
   readonly attempt?: { readonly runId: string; readonly attempt: number };
-  /** Whether it may answer calls of a client's tool, or decide on calls of a tool. Absent: it may. */
-  readonly may?: (verb: "answer" | "approve", tool: string) => boolean;
+  /** Whether it may answer calls of a client's tool, decide on calls of a tool, or see their data. Absent: it may. */
+  readonly may?: (verb: "answer" | "approve" | "data", tool: string) => boolean;
 }
 
 /** Everything a decision needs beside state and command, so that deciding stays free of clock, chance and I/O. */

@@ -9,6 +9,7 @@ import type { Env } from "./env.ts";
 import { eraseContent } from "./erase.ts";
 import { closeSession, refuseClosed, updateSession } from "./life.ts";
 import { refuseLarge } from "./limits.ts";
+import { hideData } from "./hide.ts";
 import { sendMessage } from "./message.ts";
 import { refuseTool } from "./permit.ts";
 import { failRun, finishRun, heartbeat, releaseRun } from "./run.ts";
@@ -29,7 +30,10 @@ export function decide(draft: Draft, command: Command, env: Env): Verdict {
     refuseClosed(draft.state, command) ??
     rule(draft, command, env);
   const offset = draft.state.head;
-  if (error) return { id: command.id, status: "rejected", offset, error };
+  if (error) {
+    const heard = hideData(draft.state, command, env, error);
+    return { id: command.id, status: "rejected", offset, error: heard };
+  }
   return { id: command.id, status: "applied", offset, ...made };
 }
 

@@ -1,11 +1,10 @@
 import type { Call, CallAnswer, CallOutcome, SettleReason } from "../call.ts";
 import type { Entry } from "../entry.ts";
 import type { EventOf } from "../events.ts";
-import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
 import type { SessionState } from "../state.ts";
 import { dropParts, putCall, putRun, type Changes } from "./changes.ts";
-import { moment, stepOf } from "./content.ts";
+import { moment, stepOf, withMetadata } from "./content.ts";
 
 export function reduceCall(state: SessionState, entry: Entry, changes: Changes): void {
   const { event } = entry;
@@ -17,7 +16,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
     case "call.arguments_replaced":
       return put({ ...call, arguments: event.arguments, upTo: entry.offset });
     case "call.annotated":
-      return put({ ...call, metadata: mergeMetadata(call.metadata, event.metadata) });
+      return put(withMetadata(call, event.metadata));
     case "call.replayed":
       return dropParts(
         state,
@@ -110,11 +109,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
         noteNews(state, call, entry, changes);
       return;
     case "call.progressed":
-      return put({
-        ...call,
-        progress: event.progress,
-        ...(event.metadata && { metadata: mergeMetadata(call.metadata, event.metadata) }),
-      });
+      return put(withMetadata({ ...call, progress: event.progress }, event.metadata));
     case "call.answered": {
       const answered = { ...call, answer: answerOf(event, entry) };
       settle(state, answered, entry, changes, event.outcome, event.reason);

@@ -180,6 +180,7 @@ function startCall(
     ...(tool && { tool }),
     status: "streaming",
     rev: 1,
+    ...(event.redacted && { redacted: true }),
     arguments: "",
     argumentsEncoding: hints.argumentsEncoding ?? "json",
     history: [{ what: "proposed", by: entry.actor, at: entry.at }],
@@ -221,9 +222,12 @@ export function moment(call: Call, what: CallMoment["what"], entry: Entry): read
   return [...history.slice(0, KEPT.first), ...history.slice(1 - KEPT.newest), next];
 }
 
-function withMetadata<T extends { readonly metadata?: Metadata }>(
+/** The row with more metadata. Of a call whose data is hidden there is none. */
+export function withMetadata<T extends { readonly metadata?: Metadata; readonly redacted?: true }>(
   row: T,
   metadata: Metadata | undefined,
 ): T {
-  return metadata === undefined ? row : { ...row, metadata: mergeMetadata(row.metadata, metadata) };
+  return metadata === undefined || row.redacted
+    ? row
+    : { ...row, metadata: mergeMetadata(row.metadata, metadata) };
 }

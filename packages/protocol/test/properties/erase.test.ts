@@ -4,52 +4,17 @@ import {
   reduce,
   toOffset,
   type Entry,
-  type ErasedMark,
-  type ErasedTarget,
   type SessionState,
 } from "@holdfast/protocol";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Desk } from "../support/desk.ts";
 import { freezeRows, indexOf, rowsOf } from "../support/photograph.ts";
 import { createCoverage } from "./coverage.ts";
+import { eraser } from "./eraser.ts";
 import { choices, settings, walk } from "./walk.ts";
 
 const empty = () => emptyState(toOffset("test", 0), { id: "s1", createdAt: 0 });
 const shown = (state: SessionState) => ({ ...rowsOf(state), index: indexOf(state) });
-
-interface Erased {
-  readonly target: ErasedTarget;
-  readonly mark: ErasedMark;
-}
-
-/** Erases something that can be, now and then; whatever cannot be is refused. */
-function eraser() {
-  const done: Erased[] = [];
-  let steps = 0;
-  return {
-    done,
-    onStep: (desk: Desk) => {
-      steps += 1;
-      if (steps % 7 !== 0) return;
-      const targets: ErasedTarget[] = [
-        ...[...desk.state.calls.keys()].map((callId) => ({ callId })),
-        ...[...desk.state.messages.keys()].map((messageId) => ({ messageId })),
-        ...[...desk.state.items.values()].flatMap(({ kind, id }) =>
-          kind === "text" || kind === "reasoning" ? [{ messageId: id }] : [],
-        ),
-      ];
-      const target = targets[(steps * 31) % (targets.length || 1)];
-      if (!target) return;
-      const by = "user:dpo";
-      const verdict = desk.decide(
-        { id: `e${steps}`, type: "content.erase", ...target },
-        desk.env(by),
-      );
-      if (!verdict.error && !verdict.repeated) done.push({ target, mark: { by, at: desk.now() } });
-    },
-  };
-}
 
 it(
   "6.21 a log that was erased gives the state of having watched, also to whoever had read a part of it",

@@ -51,7 +51,10 @@ export interface DecideOptions extends SubmitOptions {
  */
 export interface SessionCommands {
   readonly send: (content: MessageContent, options?: SendOptions) => Promise<Verdict>;
-  /** The right to execute a call; the verdict's `claimId` names it. @throws `claim_held`, `retry_unsafe`, `call_settled`, … */
+  /**
+   * The right to execute a call; the verdict's `claimId` names it, and its `arguments` are what to execute where they are
+   * hidden here otherwise (`call.redacted`). @throws `claim_held`, `retry_unsafe`, `call_settled`, …
+   */
   readonly claim: (
     callId: string,
     options?: SubmitOptions & {

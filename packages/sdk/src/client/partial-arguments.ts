@@ -9,7 +9,7 @@ import {
 /** Readings of calls' arguments while they arrive, for one session. Only calls that are asked about are parsed. */
 export interface PartialArguments {
   /**
-   * The arguments as far as they can be read; undefined while nothing can, or where they are plain text. The same
+   * The arguments as far as they can be read; undefined while nothing can, or where they are plain text or hidden. The same
    * row of a call gives the same value. A streamed call is parsed once from end to end, however often it is asked about.
    */
   read(call: Call): Json | undefined;
@@ -67,6 +67,7 @@ export function createPartialArguments(): PartialArguments {
 
 /** Complete arguments. Empty ones mean `{}`; what is no JSON reads as far as it is. */
 function parseWhole(call: Call): Json | undefined {
+  if (call.redacted && call.arguments === "") return undefined;
   if (call.arguments.trim() === "") return {};
   try {
     return JSON.parse(call.arguments) as Json;

@@ -1,4 +1,10 @@
-import { callsOf, HoldfastError, type Call, type SessionState } from "@holdfast/protocol";
+import {
+  callsOf,
+  HoldfastError,
+  type Call,
+  type SessionState,
+  type Verdict,
+} from "@holdfast/protocol";
 import type { Provided, ToolProvision } from "./client-tool.ts";
 import { executeCall } from "./execute-call.ts";
 import type { Session } from "./session.ts";
@@ -73,17 +79,23 @@ function createRunner(session: Session): ToolRunner {
     tell();
     let again = false;
     try {
-      const { claimId, offset } = await session.claim(call.id, {
+      const verdict = await session.claim(call.id, {
         ...(call.manual && { force: true }),
         ...(!isAgents(session.state, call) && { toolDigest: digest }),
       });
+      const { claimId, offset } = verdict;
       running.set(call.id, claimId);
+      const whole = withArguments(call, verdict);
       const provided = providerOf(call.name);
       // Meanwhile it may be gone, or be another version.
       if (provided?.digest !== digest) await session.release(call.id, claimId);
-      else {
-        const end = await executeCall(session, { call, claimId, since: offset }, provided);
-        if (end === "released") givenBack.add(call.id);
+      else if (!whole) {
+        // What it sees is changing: it is a person's to say whether it runs after that.
+        givenBack.add(call.id);
+        await session.release(call.id, claimId);
+      } else {
+        const held = { call: whole, claimId, since: offset };
+        if ((await executeCall(session, held, provided)) === "released") givenBack.add(call.id);
       }
     } catch (error) {
       again = asError(error).retryable && !isLost(error);
@@ -176,6 +188,12 @@ function createRunner(session: Session): ToolRunner {
       };
     },
   };
+}
+
+/** The call as it is to be executed: where its arguments are hidden here, with those that came with the claim. */
+function withArguments(call: Call, verdict: Verdict): Call | undefined {
+  if (!call.redacted) return call;
+  return verdict.arguments === undefined ? undefined : { ...call, arguments: verdict.arguments };
 }
 
 /** Whether this client may execute the call: it is a client's, and was proposed with the schema that is provided here. */

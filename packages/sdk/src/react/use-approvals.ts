@@ -47,7 +47,8 @@ function requestOf(session: Session, call: Call, approval: Approval): ApprovalRe
       ...more,
       approved,
       approvalId: approval.id,
-      digest: approval.digest,
+      // Hidden from who does not see the tool's data: the id alone says which request is meant.
+      ...(approval.digest !== "" && { digest: approval.digest }),
       ...(reason !== undefined && { reason }),
     });
   return {

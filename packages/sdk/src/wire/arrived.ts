@@ -1,5 +1,5 @@
-import type { Frame, Offset, StateRows } from "@holdfast/protocol";
-import { parseFrame, parseStateAt, parseText } from "./messages.ts";
+import type { Frame } from "@holdfast/protocol";
+import { parseFrame, parseStateAt, parseText, type StateAt } from "./messages.ts";
 import { streamEvents } from "./sse.ts";
 import type { Transport } from "./transport.ts";
 
@@ -9,14 +9,14 @@ export type Arrived =
   | { readonly type: "open" }
   /** It is still there. */
   | { readonly type: "alive" }
-  | { readonly type: "reset"; readonly offset: Offset; readonly state: StateRows }
+  | ({ readonly type: "reset" } & StateAt)
   | { readonly type: "frame"; readonly frame: Frame };
 
 /** A session's entries after a cursor as server-sent events bring them; ends, and throws, as `streamEvents` does. */
 export async function* arrivals(
   transport: Transport,
   path: string,
-  after: Offset,
+  after: string,
   { idleMs, signal }: { readonly idleMs: number; readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<Arrived, void, undefined> {
   const events = streamEvents(transport, `${path}/entries`, {

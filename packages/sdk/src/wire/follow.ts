@@ -1,7 +1,7 @@
 import { HoldfastError, type Frame, type Offset, type StateRows } from "@holdfast/protocol";
 import { systemConnectivity, type Connectivity } from "./connectivity.ts";
 import { arrivals } from "./arrived.ts";
-import { parsePage, parseStateAt } from "./messages.ts";
+import { parsePage, parseStateAt, type StateAt } from "./messages.ts";
 import { isTransient, unreachable } from "./problem.ts";
 import { sequence } from "./sequence.ts";
 import { backoffMs, linkedController } from "./timing.ts";
@@ -54,20 +54,19 @@ export async function* follow(
   const path = `/v1/sessions/${encodeURIComponent(session)}`;
   const once = { tries: 1, ...(signal && { signal }) };
   let cursor = after;
+  /** What the server says this reader sees; another's cursor leads nowhere. */
+  let visibility: string | undefined;
   let failures = 0;
   for (;;) {
     try {
       if (cursor === undefined) {
-        const { offset, state } = await transport.json(`${path}/state`, {
-          ...once,
-          parse: parseStateAt,
-        });
-        cursor = offset;
-        yield { type: "state", state, offset };
+        const at = await transport.json(`${path}/state`, { ...once, parse: parseStateAt });
+        cursor = at.offset;
+        yield begin(at);
       }
       const arriving = transport.socket
-        ? transport.socket.subscribe(session, cursor, signal)
-        : arrivals(transport, path, cursor, { idleMs: heartbeatMs * 2.5, signal });
+        ? transport.socket.subscribe(session, reachedAt(cursor), signal)
+        : arrivals(transport, path, reachedAt(cursor), { idleMs: heartbeatMs * 2.5, signal });
       for await (const arrived of arriving) {
         if (arrived.type === "open") {
           onLink?.({ type: "connected" });
@@ -75,9 +74,8 @@ export async function* follow(
         }
         failures = 0;
         if (arrived.type === "reset") {
-          const { offset, state } = arrived;
-          cursor = offset;
-          yield { type: "state", state, offset };
+          cursor = arrived.offset;
+          yield begin(arrived);
         } else if (arrived.type === "frame") {
           for await (const frame of inOrder(cursor, arrived.frame)) {
             yield { type: "frame", frame };
@@ -100,6 +98,16 @@ export async function* follow(
     }
   }
 
+  /** A cursor as the server takes it: with what its reader saw until there. */
+  function reachedAt(offset: Offset): string {
+    return visibility === undefined ? offset : `${offset}~${visibility}`;
+  }
+
+  function begin({ state, offset, visibility: seen }: StateAt): Followed {
+    visibility = seen;
+    return { type: "state", state, offset };
+  }
+
   /** The frame cut to what is new, preceded by what it shows to be missing. */
   async function* inOrder(from: Offset, frame: Frame): AsyncGenerator<Frame, void, undefined> {
     for (;;) {
@@ -108,7 +116,7 @@ export async function* follow(
       if (next.type === "deliver") return yield next.frame;
       const page = await transport.json(`${path}/entries`, {
         ...once,
-        query: { after: next.after, limit: "1000" },
+        query: { after: reachedAt(next.after), limit: "1000" },
         parse: parsePage,
       });
       const missing = sequence(from, { after: from, entries: page.entries });

@@ -13,6 +13,8 @@ export interface EntriesPage {
 export interface StateAt {
   readonly offset: Offset;
   readonly state: StateRows;
+  /** What its reader sees, where that is not everything; goes with every cursor. */
+  readonly visibility: string | undefined;
 }
 
 // These check the outline of what the server says and trust the inside: a server that breaks the outline is not ours.
@@ -38,7 +40,8 @@ export function parsePage(value: unknown): EntriesPage {
 export function parseStateAt(value: unknown): StateAt {
   if (!isObject(value) || typeof value["offset"] !== "string" || !isStateRows(value["state"]))
     throw malformed("a state", value);
-  return { offset: value["offset"], state: value["state"] };
+  const { offset, state, visibility } = value;
+  return { offset, state, visibility: typeof visibility === "string" ? visibility : undefined };
 }
 
 export function parseVerdicts(value: unknown): readonly Verdict[] {

@@ -44,6 +44,7 @@ describe("partial arguments of a session's calls", () => {
     expect(ended("")).toEqual({});
     expect(ended('{"a":1}')).toEqual({ a: 1 });
     expect(ended('{"a":1')).toEqual({ a: 1 });
+    expect(partial.read({ ...callWith(""), status: "open", redacted: true })).toBeUndefined();
     expect(partial.read({ ...callWith("ls -l"), argumentsEncoding: "text" })).toBeUndefined();
   });
 });

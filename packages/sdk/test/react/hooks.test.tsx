@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { isCall, type ViewNode, type ViewPart } from "@holdfast/protocol";
+import { isCall, redactEntry, type Entry, type ViewNode, type ViewPart } from "@holdfast/protocol";
 import {
   act,
   cleanup,
@@ -226,6 +226,26 @@ describe("useApprovals", () => {
     });
     await expect(first?.deny("Too late.")).rejects.toMatchObject({ code: "stale_decision" });
     await waitFor(() => expect(result.current).toEqual([]));
+  });
+
+  it("decides by the approval's id where the digest is hidden", async () => {
+    const net = loopback({ tools: TOOLS });
+    const redact = (entry: Entry) =>
+      redactEntry(
+        entry,
+        () => false,
+        () => undefined,
+      );
+    net.faults.frame = ({ after, entries }) => [{ after, entries: entries.map(redact) }];
+    const { result } = renderHook(() => useApprovals(useSession("s1").session), {
+      wrapper: providerFor(net),
+    });
+    await waitFor(() => expect(net.open).toBe(1));
+    offer(net, { c1: "transfer" });
+    await waitFor(() => expect(result.current).toHaveLength(1));
+    expect(result.current[0]?.call).toMatchObject({ redacted: true, approval: { digest: "" } });
+    await act(async () => void (await result.current[0]?.approve()));
+    expect(net.desk.call("c1").approval?.decision).toMatchObject({ approved: true });
   });
 
   it("approves a tool for the rest of the session", async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { ToolDeclaration } from "@holdfast/protocol";
-import { createServer, type Server } from "holdfast";
+import { createServer, type Grant, type Server } from "holdfast";
 import { memoryStorage } from "../../../server/src/storage/memory.ts";
 import { createClient, type Client, type ClientOptions } from "../../src/client/index.ts";
 import { scriptedAgent } from "./scripted-agent.ts";
@@ -16,7 +16,7 @@ export async function realServer(options: { claimLeaseMs?: number; sseHeartbeatM
 
   return {
     url,
-    mint: (principal: string) => server.mint(principal),
+    mint: (principal: string, grants?: readonly Grant[]) => server.mint(principal, grants),
     /** A client of a person by name. */
     client(name: string, more: Partial<ClientOptions> = {}): Client {
       const client = createClient({

@@ -22,5 +22,6 @@ export {
 export { forbidden, unauthenticated } from "./refusals.ts";
 export { Revocations } from "./revocations.ts";
 export type { Revocation, Revoked } from "./revocations.ts";
+export { visibilityOf } from "./visibility.ts";
 export { Tokens } from "./tokens.ts";
 export type { TokensOptions } from "./tokens.ts";

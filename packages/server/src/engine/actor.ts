@@ -25,13 +25,15 @@ import type { Deliveries } from "./deliveries.ts";
 import { DueIndex } from "./due-index.ts";
 import type { Terms } from "./due.ts";
 import { ERASURE_RETRY_MS, erasureId } from "./erasure.ts";
-import { frame, type FrameText, type Role } from "./frame.ts";
+import { frame, type FrameText } from "./frame.ts";
 import type { Leases } from "./leases.ts";
 import { hashCommand, keepsReceipt, type Receipt } from "./receipts.ts";
 import { refusalsOf, type Refusal } from "./refusal.ts";
 import { rowChanges, type LoadedSession } from "./rows.ts";
 import { Subscription } from "./subscription.ts";
+import { withArguments } from "./claimed.ts";
 import { TagIndex } from "./tags.ts";
+import { FULL, type Snapshot, type Visibility } from "./visibility.ts";
 
 /** What an actor needs of the engine around it. */
 export interface ActorContext {
@@ -57,13 +59,6 @@ export interface ActorContext {
   dropped(actor: SessionActor): void;
 }
 
-/** A state as it travels, and the offset it holds for. */
-export interface Snapshot {
-  readonly offset: Offset;
-  /** JSON of the protocol's `StateRows`. */
-  readonly text: string;
-}
-
 /**
  * One loaded session: its state, and the queue of what happens to it.
  *
@@ -81,7 +76,7 @@ export class SessionActor {
   readonly #tags: TagIndex;
   /** What somebody outside is told of; what is changed there from within {@link act} belongs to its commit. */
   readonly deliveries: Deliveries;
-  readonly #subscriptions = new Set<Subscription>();
+  readonly #subscriptions = new Map<Subscription, Visibility>();
   #open = openBatch();
   /** The head storage has; null until the session exists there. */
   #stored: Offset | null;
@@ -123,6 +118,10 @@ export class SessionActor {
     return this.#failure !== undefined;
   }
 
+  /** The tool of a call; undefined for one that there is not, or that only repeated another. */
+  readonly toolOf = (callId: string): string | undefined =>
+    this.#draft.state.calls.get(callId)?.name;
+
   /** Nothing is under way and nobody listens: the actor may be forgotten. */
   get idle(): boolean {
     return (
@@ -157,7 +156,7 @@ export class SessionActor {
       const { attempt: mine } = actor;
       if (mine) this.#due.renewAttempt(draft.state, mine.runId, mine.attempt, env.now);
       return commands.map((command) => {
-        const verdict = this.#decide(draft, command, env);
+        const verdict = withArguments(draft.state, command, env, this.#decide(draft, command, env));
         if (verdict.error || verdict.skipped) {
           const refusals = refusalsOf(draft.state, command, env, verdict);
           this.#open.refusals = this.#open.refusals?.concat(refusals) ?? refusals;
@@ -210,10 +209,10 @@ export class SessionActor {
    * From now on, every commit becomes a frame in the subscription, until it is closed. The first one follows
    * {@link head}. `onSlow` hears that the reader fell behind and was closed.
    */
-  subscribe(onSlow?: () => void): Subscription {
+  subscribe(onSlow?: () => void, visibility: Visibility = FULL): Subscription {
     const subscription = new Subscription(this.#context.subscriberBytes, onSlow);
     if (this.#failure) subscription.close();
-    else this.#subscriptions.add(subscription);
+    else this.#subscriptions.set(subscription, visibility);
     return subscription;
   }
 
@@ -374,9 +373,12 @@ export class SessionActor {
 
   #broadcast(batch: Batch): void {
     if (this.#subscriptions.size === 0) return;
-    const made: FrameText = frame(batch, ROLE);
-    for (const subscription of this.#subscriptions) {
-      if (!subscription.push(made)) this.#subscriptions.delete(subscription);
+    const made = new Map<string, FrameText>();
+    for (const [subscription, visibility] of this.#subscriptions) {
+      const { key } = visibility;
+      let text = made.get(key);
+      if (!text) made.set(key, (text = frame(batch, visibility, this.toolOf)));
+      if (!subscription.push(text)) this.#subscriptions.delete(subscription);
     }
   }
 
@@ -396,13 +398,11 @@ export class SessionActor {
     this.#open = openBatch();
     for (const { failed } of waiting) failed(failure);
     for (const { failed } of readers) failed(failure);
-    for (const subscription of this.#subscriptions) subscription.close();
+    for (const subscription of this.#subscriptions.keys()) subscription.close();
     this.#subscriptions.clear();
     this.#context.dropped(this);
   }
 }
-
-const ROLE: Role = "full";
 
 function isArmed({ at }: DueChange): boolean {
   return at !== null;

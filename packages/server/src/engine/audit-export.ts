@@ -72,7 +72,7 @@ function* refusalLines(rows: Signed["rows"], head: ChainHead): Generator<string,
 }
 
 function beginningOf(offset: Offset): Offset {
-  return cursorIn(offset, undefined);
+  return cursorIn(offset, undefined, "");
 }
 
 /** One text for one value: whoever changes a byte changes the value. */

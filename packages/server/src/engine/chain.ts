@@ -52,7 +52,7 @@ export async function signChain(context: ChainContext, actor: SessionActor): Pro
     storage,
     session,
     at,
-    last?.offset ?? cursorIn(head, undefined),
+    last?.offset ?? cursorIn(head, undefined, ""),
     head,
   )) {
     at = { n: act.n, hash: act.hash };

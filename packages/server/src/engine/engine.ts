@@ -14,7 +14,7 @@ import {
 } from "@holdfast/protocol";
 import type { AuditKey } from "../audit/key.ts";
 import { StorageConflict, type Commit, type DueChange, type Storage } from "../storage/storage.ts";
-import type { SessionActor, Snapshot } from "./actor.ts";
+import type { SessionActor } from "./actor.ts";
 import { cursorIn } from "./cursor.ts";
 import { readDead, redeliver, type DeadPage } from "./dead.ts";
 import type { Delivery } from "./deliveries.ts";
@@ -26,7 +26,14 @@ import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
 import type { FrameText } from "./frame.ts";
 import { randomSalt, type IdKind } from "./ids.ts";
-import { Inbox, type CallPage, type CallQuery, type InboxNews, type MayRead } from "./inbox.ts";
+import {
+  Inbox,
+  type CallPage,
+  type CallQuery,
+  type InboxNews,
+  type MayRead,
+  type SeesData,
+} from "./inbox.ts";
 import { Leases } from "./leases.ts";
 import { requireSmall, type Limits } from "./limits.ts";
 import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
@@ -38,6 +45,7 @@ import { releasing, Subscribers } from "./subscribers.ts";
 import { Timers } from "./timers.ts";
 import { Trail } from "./trail.ts";
 import { createValidator, type Validator } from "./validate.ts";
+import { cursorOf, FULL, snapshotFor, type Snapshot, type Visibility } from "./visibility.ts";
 import { WorkQueue, type ClaimOptions, type Work, type WorkClaim } from "./work.ts";
 
 export interface EngineOptions extends Terms {
@@ -237,19 +245,26 @@ export class Engine implements AsyncDisposable {
     return isErasing ? this.#erased(session, commands, decided) : decided;
   }
 
-  /** The whole state of a session and the offset it holds for. */
-  state(session: string): Promise<Snapshot> {
-    return this.#sessions.with(session, (actor) => actor.snapshot());
+  /** The whole state of a session and the offset it holds for, as its reader sees it. */
+  async state(session: string, visibility: Visibility = FULL): Promise<Snapshot> {
+    const snapshot = await this.#sessions.with(session, (actor) => actor.snapshot());
+    return snapshotFor(snapshot, visibility);
   }
 
   /**
    * At most `limit` entries after a cursor; without one, from the beginning.
    *
-   * @throws HoldfastError `invalid_offset`, or `reset` for an offset that this log does not have
+   * @throws HoldfastError `invalid_offset`, or `reset` for a cursor that does not lead on
    */
-  async page(session: string, after: Offset | undefined, limit: number): Promise<Page> {
-    const { head } = await this.#sessions.need(session);
-    const range = { after: cursorIn(head, after), head, limit };
+  async page(
+    session: string,
+    after: string | undefined,
+    limit: number,
+    visibility: Visibility = FULL,
+  ): Promise<Page> {
+    const { head, toolOf } = await this.#sessions.need(session);
+    const cursor = cursorIn(head, after, visibility.key);
+    const range = { after: cursor, head, limit, visibility, toolOf };
     const page = await readPage(this.#options.storage, session, range);
     if (!page) throw busy();
     return page;
@@ -258,16 +273,16 @@ export class Engine implements AsyncDisposable {
   /**
    * Everything after a cursor, then live, as {@link follow} says.
    *
-   * @throws HoldfastError `invalid_offset`, `reset` for an offset that this log does not have, or `too_many_requests`
-   *   where there are too many readers
+   * @throws HoldfastError `invalid_offset`, `reset` for a cursor that does not lead on, or `too_many_requests` where
+   *   there are too many readers
    */
   async subscribe(
     session: string,
-    after: Offset | undefined,
+    after: string | undefined,
     options: FollowOptions = {},
   ): Promise<AsyncGenerator<readonly FrameText[], void, void>> {
     const actor = await this.#sessions.need(session);
-    const cursor = cursorIn(actor.head, after);
+    const cursor = cursorIn(actor.head, after, (options.visibility ?? FULL).key);
     const { person, principal, ...rest } = options;
     const release = this.#subscribers.admit(session, principal);
     rest.signal?.addEventListener("abort", release, { once: true });
@@ -279,8 +294,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /** Calls that wait for somebody; see {@link Inbox.calls}. */
-  calls(query: CallQuery, mayRead: MayRead): Promise<CallPage> {
-    return this.#inbox.calls(query, mayRead);
+  calls(query: CallQuery, mayRead: MayRead, seesData?: SeesData): Promise<CallPage> {
+    return this.#inbox.calls(query, mayRead, seesData);
   }
 
   /** The same, and live; see {@link Inbox.watch}. */
@@ -288,8 +303,9 @@ export class Engine implements AsyncDisposable {
     query: CallQuery,
     mayRead: MayRead,
     signal: AbortSignal,
+    seesData?: SeesData,
   ): AsyncGenerator<InboxNews, void, void> {
-    return this.#inbox.watch(query, mayRead, signal);
+    return this.#inbox.watch(query, mayRead, signal, seesData);
   }
 
   /**
@@ -299,7 +315,7 @@ export class Engine implements AsyncDisposable {
    */
   async resume(
     session: string,
-    after: Offset | undefined,
+    after: string | undefined,
     options: FollowOptions = {},
   ): Promise<Resumed> {
     try {
@@ -312,8 +328,10 @@ export class Engine implements AsyncDisposable {
 
   /** The state, and then what follows it. @throws HoldfastError `unknown_session` */
   async follow(session: string, options: FollowOptions = {}): Promise<Required<Resumed>> {
-    const reset = await this.state(session);
-    return { reset, frames: await this.subscribe(session, reset.offset, options) };
+    const { visibility = FULL } = options;
+    const reset = await this.state(session, visibility);
+    const after = cursorOf(reset.offset, visibility);
+    return { reset, frames: await this.subscribe(session, after, options) };
   }
 
   /** An attempt for a worker; see {@link WorkQueue.claim}. */

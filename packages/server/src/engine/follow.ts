@@ -2,6 +2,7 @@ import type { Offset } from "@holdfast/protocol";
 import { StorageError, type Storage } from "../storage/storage.ts";
 import type { SessionActor } from "./actor.ts";
 import { frame, isSameLife, joinBatches, type FrameText } from "./frame.ts";
+import { FULL, type Visibility } from "./visibility.ts";
 
 export interface FollowOptions {
   /** Ends the frames. */
@@ -12,6 +13,8 @@ export interface FollowOptions {
   readonly person?: boolean;
   /** Who reads, for the limit on readers of one principal. */
   readonly principal?: string;
+  /** What of it the reader sees. Default: everything. */
+  readonly visibility?: Visibility;
 }
 
 /** How much of the log one read brings in while catching up, in bytes of JSON. */
@@ -31,13 +34,14 @@ export async function* follow(
   {
     signal,
     onSlow,
+    visibility = FULL,
     join,
   }: Omit<FollowOptions, "person" | "principal"> & { readonly join?: () => () => void },
 ): AsyncGenerator<readonly FrameText[], void, void> {
   actor.pins += 1;
   const leave = join?.();
   let cursor = after;
-  let live = actor.subscribe(onSlow);
+  let live = actor.subscribe(onSlow, visibility);
   const stop = () => live.close();
   signal?.addEventListener("abort", stop);
   try {
@@ -54,11 +58,11 @@ export async function* follow(
       }
       const reached = last.last >= head;
       if (!reached) actor.unsubscribe(live);
-      yield [frame(joinBatches(batches, cursor), "full")];
+      yield [frame(joinBatches(batches, cursor), visibility, actor.toolOf)];
       cursor = last.last;
       if (signal?.aborted) return;
       if (reached) break;
-      live = actor.subscribe(onSlow);
+      live = actor.subscribe(onSlow, visibility);
     }
     for (;;) {
       if (signal?.aborted) return;

@@ -1,24 +1,34 @@
-import { parseOffset, type Entry, type Offset } from "@holdfast/protocol";
+import { parseOffset, type Entry, type Offset, type ToolOf } from "@holdfast/protocol";
 import type { Batch } from "../storage/storage.ts";
-
-/** What a reader may see of a session. There is one role for now: everything. */
-export type Role = "full";
+import { cursorOf, entriesFor, type Visibility } from "./visibility.ts";
 
 /** A commit as its readers get it. */
 export interface FrameText {
   readonly after: Offset;
   readonly last: Offset;
+  /** Where a reader of the same visibility goes on: `last`, for who sees everything. */
+  readonly cursor: string;
   /** JSON of the protocol's `Frame`. */
   readonly text: string;
 }
 
 /**
- * The one place where a commit becomes what a role may see of it. Made once per commit and role; the entries' JSON is
- * the text that was stored.
+ * The one place where a commit becomes what a reader may see of it. Made once per commit and visibility; who sees
+ * everything gets the text that was stored.
  */
-export function frame(commit: Pick<Batch, "after" | "last" | "json">, _role: Role): FrameText {
-  const { after, last, json } = commit;
-  return { after, last, text: `{"after":${JSON.stringify(after)},"entries":${json}}` };
+export function frame(
+  commit: Pick<Batch, "after" | "last" | "json">,
+  visibility: Visibility,
+  toolOf: ToolOf,
+): FrameText {
+  const { after, last } = commit;
+  const entries = entriesFor(commit.json, visibility, toolOf);
+  return {
+    after,
+    last,
+    cursor: cursorOf(last, visibility),
+    text: `{"after":${JSON.stringify(after)},"entries":${entries}}`,
+  };
 }
 
 /** The part of a stored batch that follows `cursor`, which may lie inside it. */

@@ -27,7 +27,7 @@ export interface PendingCall {
   readonly status: "gated" | "open" | "claimed";
   readonly executor: Call["executor"];
   readonly waiting: Waiting;
-  /** What a decision must name. */
+  /** What a decision must name; without digest and reason for who does not see the tool's data. */
   readonly approval?: Pick<Approval, "id" | "digest" | "reason" | "expiresAt">;
   /** When it was found to wait too long for a person. Unix milliseconds. */
   readonly escalatedAt?: number;
@@ -49,6 +49,11 @@ export type InboxNews =
 /** Whether what is in a session may be shown. */
 export type MayRead = (session: string) => boolean;
 
+/** Whether the data of a session's tool may be shown: the digest and the reason of an approval. */
+export type SeesData = (session: string, tool: string) => boolean;
+
+const ALL: SeesData = () => true;
+
 /** How much news waits for one who watches. */
 const MOST_NEWS = 1000;
 
@@ -62,7 +67,7 @@ export class Inbox {
   }
 
   /** One page. Sessions that may not be read are left out, so that pages may be short. */
-  async calls(query: CallQuery, mayRead: MayRead): Promise<CallPage> {
+  async calls(query: CallQuery, mayRead: MayRead, seesData = ALL): Promise<CallPage> {
     const { after, newestFirst, limit } = query;
     const { rows, next } = await this.#storage.find({
       kind: "call",
@@ -73,7 +78,7 @@ export class Inbox {
     });
     const calls = rows.flatMap(({ session, value }) => {
       const call = mayRead(session) ? pendingCall(session, JSON.parse(value) as Call) : undefined;
-      return call ? [call] : [];
+      return call ? [shownTo(call, seesData)] : [];
     });
     return { calls, ...(next !== undefined && { next }) };
   }
@@ -87,13 +92,14 @@ export class Inbox {
     query: CallQuery,
     mayRead: MayRead,
     signal: AbortSignal,
+    seesData = ALL,
   ): AsyncGenerator<InboxNews, void, void> {
-    const watcher = new Watcher(tagsOf(query), mayRead);
+    const watcher = new Watcher(tagsOf(query), mayRead, seesData);
     const stop = () => watcher.close();
     signal.addEventListener("abort", stop);
     this.#watchers.add(watcher);
     try {
-      yield { type: "page", page: await this.calls(query, mayRead) };
+      yield { type: "page", page: await this.calls(query, mayRead, seesData) };
       while (!signal.aborted) {
         const news = await watcher.take();
         if (!news) return;
@@ -124,13 +130,15 @@ export class Inbox {
 class Watcher {
   readonly #tags: readonly string[];
   readonly #mayRead: MayRead;
+  readonly #seesData: SeesData;
   #news: InboxNews[] = [];
   #wake = Promise.withResolvers<void>();
   #closed = false;
 
-  constructor(tags: readonly string[], mayRead: MayRead) {
+  constructor(tags: readonly string[], mayRead: MayRead, seesData: SeesData) {
     this.#tags = tags;
     this.#mayRead = mayRead;
+    this.#seesData = seesData;
   }
 
   tell(
@@ -141,7 +149,8 @@ class Watcher {
   ): void {
     if (this.#closed || !this.#mayRead(session)) return;
     const isMatch = call && this.#tags.every((tag) => tags?.includes(tag));
-    this.#news.push(isMatch ? { type: "call", call } : { type: "gone", session, id });
+    const seen = isMatch && shownTo(call, this.#seesData);
+    this.#news.push(seen ? { type: "call", call: seen } : { type: "gone", session, id });
     if (this.#news.length > MOST_NEWS) this.close();
     else this.#wake.resolve();
   }
@@ -188,6 +197,14 @@ function pendingCall(session: string, call: Call): PendingCall | undefined {
     ...(status === "gated" && approval && { approval: asked(approval) }),
     ...(escalatedAt !== undefined && { escalatedAt }),
   };
+}
+
+/** The call as its reader sees it, who decides by the approval's id. */
+function shownTo(call: PendingCall, seesData: SeesData): PendingCall {
+  const { session, tool, approval } = call;
+  if (!approval || seesData(session, tool)) return call;
+  const { reason: _, ...kept } = approval;
+  return { ...call, approval: { ...kept, digest: "" } };
 }
 
 function asked({ id, digest, reason, expiresAt }: Approval): NonNullable<PendingCall["approval"]> {

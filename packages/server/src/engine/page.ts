@@ -1,6 +1,7 @@
-import type { Offset } from "@holdfast/protocol";
+import type { Offset, ToolOf } from "@holdfast/protocol";
 import type { Batch, Storage } from "../storage/storage.ts";
 import { batchAfter, isSameLife } from "./frame.ts";
+import { entriesFor, type Visibility } from "./visibility.ts";
 
 /** A finite read of the log. */
 export interface Page {
@@ -11,6 +12,16 @@ export interface Page {
   readonly offset: Offset;
   /** Nothing more was there. */
   readonly upToDate: boolean;
+  /** The key of the visibility it was made for; absent where it is everything. */
+  readonly visibility?: string;
+}
+
+export interface PageRange {
+  readonly after: Offset;
+  readonly head: Offset;
+  readonly limit: number;
+  readonly visibility: Visibility;
+  readonly toolOf: ToolOf;
 }
 
 /** How much JSON a page holds before it ends early. */
@@ -23,7 +34,7 @@ const PAGE_BYTES = 4 << 20;
 export async function readPage(
   storage: Storage,
   session: string,
-  { after, head, limit }: { after: Offset; head: Offset; limit: number },
+  { after, head, limit, visibility, toolOf }: PageRange,
 ): Promise<Page | undefined> {
   const parts: string[] = [];
   let cursor = after;
@@ -36,7 +47,7 @@ export async function readPage(
       if (count === limit) break;
       if (!isSameLife(stored.last, head)) return undefined;
       const batch = first(batchAfter(stored, cursor), limit - count);
-      parts.push(batch.json.slice(1, -1));
+      parts.push(entriesFor(batch.json, visibility, toolOf).slice(1, -1));
       cursor = batch.last;
       count += batch.count;
       bytes += batch.json.length;
@@ -47,6 +58,7 @@ export async function readPage(
     entries: `[${parts.join(",")}]`,
     offset: cursor,
     upToDate: cursor >= head,
+    ...(visibility.key !== "" && { visibility: visibility.key }),
   };
 }
 

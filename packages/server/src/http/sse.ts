@@ -1,10 +1,17 @@
-import type { Offset } from "@holdfast/protocol";
-import type { Engine, FrameText, Snapshot } from "../engine/index.ts";
+import {
+  cursorOf,
+  type Engine,
+  type FrameText,
+  type Snapshot,
+  type Visibility,
+} from "../engine/index.ts";
+import { stateText } from "./state-text.ts";
 
 export interface SseOptions {
   readonly engine: Engine;
   readonly session: string;
-  readonly after: Offset | undefined;
+  readonly after: string | undefined;
+  readonly visibility: Visibility;
   /** Who reads; undefined for an attempt. */
   readonly principal: string | undefined;
   /** A person reads. */
@@ -25,12 +32,13 @@ export interface SseOptions {
  * @throws HoldfastError `unknown_session`, `invalid_offset`, `too_many_requests`
  */
 export async function eventStream(options: SseOptions): Promise<Response> {
-  const { engine, session, after, person, principal } = options;
+  const { engine, session, after, person, principal, visibility } = options;
   const { heartbeatMs, schedule, log, watch, destroy } = options;
   const over = new AbortController();
   const following = {
     signal: over.signal,
     person,
+    visibility,
     onSlow: () => slow(),
     ...(principal !== undefined && { principal }),
   };
@@ -44,7 +52,7 @@ export async function eventStream(options: SseOptions): Promise<Response> {
   let slow = () => {};
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      controller.enqueue(reset ? resetOf(reset) : HELLO);
+      controller.enqueue(reset ? resetOf(reset, visibility) : HELLO);
       const beat = () => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(HEARTBEAT);
         stopBeating = schedule(heartbeatMs, beat);
@@ -88,16 +96,16 @@ export async function eventStream(options: SseOptions): Promise<Response> {
   return new Response(body, { headers: HEADERS });
 }
 
-function resetOf({ offset, text }: Snapshot): Uint8Array {
-  const state = `{"offset":${JSON.stringify(offset)},"state":${text}}`;
-  return encoder.encode(`event: reset\nid: ${offset}\ndata: ${state}\n\n`);
+function resetOf(snapshot: Snapshot, visibility: Visibility): Uint8Array {
+  const cursor = cursorOf(snapshot.offset, visibility);
+  return encoder.encode(`event: reset\nid: ${cursor}\ndata: ${stateText(snapshot)}\n\n`);
 }
 
 /** A frame's event, encoded once for all who read it. */
 function eventOf(frame: FrameText): Uint8Array {
   let event = encoded.get(frame);
   if (!event) {
-    event = encoder.encode(`id: ${frame.last}\ndata: ${frame.text}\n\n`);
+    event = encoder.encode(`id: ${frame.cursor}\ndata: ${frame.text}\n\n`);
     encoded.set(frame, event);
   }
   return event;

@@ -5,7 +5,7 @@ import {
   type SocketRef,
   type SocketSubscribe,
 } from "@holdfast/protocol";
-import { isPerson, mayRead } from "../auth/index.ts";
+import { isPerson, mayRead, visibilityOf } from "../auth/index.ts";
 import type { FrameText, Snapshot } from "../engine/index.ts";
 import { rejectionOf } from "../http/index.ts";
 import type { SocketOptions } from "./context.ts";
@@ -50,6 +50,7 @@ export function createSubscriptions(
       const reading = {
         signal,
         person: isPerson(identity),
+        visibility: visibilityOf(identity, session),
         onSlow: () => close(following, SLOW),
         // An attempt's are bounded by what it works on.
         ...(identity.attempt === undefined && { principal: identity.principal }),
@@ -139,8 +140,9 @@ function entriesOf(session: string, frame: FrameText): Uint8Array {
   return message;
 }
 
-function resetOf(frame: Named, { offset, text }: Snapshot): string {
-  const head = { type: "reset", ...nameOf(frame), offset };
+function resetOf(frame: Named, { offset, text, visibility }: Snapshot): string {
+  const seen = visibility !== undefined && { visibility };
+  const head = { type: "reset", ...nameOf(frame), offset, ...seen };
   return `${JSON.stringify(head).slice(0, -1)},"state":${text}}`;
 }
 

@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import { memoryStorage } from "../../src/storage/memory.ts";
-import { startRun, startServer, type TestServer } from "../support/http.ts";
+import { ManualClock } from "../support/clock.ts";
+import {
+  readEvents,
+  startRun,
+  startServer,
+  type ServerEvent,
+  type TestServer,
+} from "../support/http.ts";
 
 test("C43 after a restart, what waits is found over sessions, with the ids to decide by", async () => {
   const storage = memoryStorage();
@@ -31,6 +38,58 @@ test("an inbox asked for by what there is not is refused", async () => {
   }
   expect((await server.request("GET", "/v1/calls", { token: null })).status).toBe(401);
 });
+
+test("an inbox is watched live: what waits, what comes, and what is gone, without data one may not see", async () => {
+  await using server = await startServer();
+  const ana = readEvents(`${server.url}/v1/calls?tool=pay`, server.ana);
+  const guest = readEvents(`${server.url}/v1/calls?tool=pay`, await server.guest());
+  for (const events of [ana, guest]) {
+    expect((await events.next()).value).toEqual({ event: "page", data: { calls: [] } });
+  }
+  await propose(server);
+  const [told, hidden] = await Promise.all([until(ana, "call"), until(guest, "call")]);
+  const approval = { id: expect.any(String), digest: expect.stringMatching(/^[0-9a-f]{64}$/) };
+  expect(told.data).toMatchObject({ session: "s", id: "c1", status: "gated", approval });
+  expect(hidden.data).toMatchObject({ id: "c1", approval: { ...approval, digest: "" } });
+  const late = readEvents(`${server.url}/v1/calls`, await server.guest());
+  expect((await late.next()).value).toEqual({ event: "page", data: { calls: [hidden.data] } });
+  const decision = { id: "3", type: "call.cancel", callId: "c1" };
+  await server.request("POST", "/v1/sessions/s/commands", { body: decision });
+  for (const events of [ana, guest, late]) {
+    expect(await until(events, "gone")).toEqual({
+      event: "gone",
+      data: { session: "s", id: "c1" },
+    });
+    await events.return(undefined);
+  }
+});
+
+test("a watched inbox says that it is alive, and ends with its token", async () => {
+  const clock = new ManualClock();
+  const storage = memoryStorage({ now: clock.now });
+  await using server = await startServer({ storage, schedule: clock.schedule });
+  const token = await server.guest();
+  const events = readEvents(`${server.url}/v1/calls`, token);
+  expect((await events.next()).value).toMatchObject({ event: "page" });
+  for (let beat = 0; beat < 2; beat += 1) {
+    const next = events.next();
+    await clock.advance(15_000);
+    expect((await next).value).toEqual({ comment: "heartbeat" });
+  }
+  const end = events.next();
+  await server.request("POST", "/v1/revocations", { body: { principal: "user:guest" } });
+  expect((await end).done).toBe(true);
+  expect((await server.request("GET", "/v1/calls", { token })).status).toBe(401);
+});
+
+/** The next event of a kind. */
+async function until(events: ReturnType<typeof readEvents>, kind: string): Promise<ServerEvent> {
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done) throw new Error("The stream ended");
+    if ("event" in value && value.event === kind) return value;
+  }
+}
 
 /** A session in which a call of a gated tool waits. */
 async function propose(server: TestServer): Promise<void> {

@@ -8,6 +8,8 @@ export interface TestServer extends AsyncDisposable {
   readonly ana: string;
   /** The token of agent `demo`. */
   readonly demo: string;
+  /** A token that may read everything and see no tool's data. */
+  guest(): Promise<string>;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** Claims work of agent `demo`. */
   claim(worker?: string): Promise<Granted>;
@@ -59,6 +61,7 @@ export async function startServer(options: Partial<ServerOptions> = {}): Promise
     ana,
     demo,
     request,
+    guest: () => server.mint("user:guest", [{ sessions: "*", verbs: ["read"] }]),
     async claim(worker = "w1") {
       const claim = { agent: "demo", worker, waitMs: 1_000 };
       const { status, body } = await request("POST", "/v1/work/claim", {

@@ -1,20 +1,36 @@
 import { HoldfastError, reject } from "@holdfast/protocol";
 import type { CallQuery } from "../../engine/index.ts";
-import { canRead, mayList } from "../../auth/index.ts";
+import { canRead, mayList, seesData } from "../../auth/index.ts";
 import { authenticate } from "../authenticate.ts";
 import type { App, HttpOptions } from "../context.ts";
+import { inboxStream } from "../inbox-stream.ts";
 import { pageOf } from "../params.ts";
 import { json } from "../problem.ts";
 
 const MOST_CALLS = 1000;
 
 /** The inbox: calls of all sessions that wait for somebody. */
-export function callRoutes(app: App, { engine, tokens }: HttpOptions): void {
+export function callRoutes(app: App, options: HttpOptions): void {
+  const { engine, tokens, sseHeartbeatMs: heartbeatMs, schedule, log } = options;
+
   app.get("/v1/calls", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
     mayList(identity);
     const query = { ...pageOf(c.req, MOST_CALLS), ...callQuery(c.req.query()) };
-    const page = await engine.calls(query, (session) => canRead(identity, session));
+    const mayRead = (session: string) => canRead(identity, session);
+    const sees = (session: string, tool: string) => seesData(identity, session, tool);
+    const streams = c.req.header("accept")?.includes("text/event-stream");
+    // A HEAD comes here too, and nobody would read its stream.
+    if (streams && c.req.raw.method === "GET") {
+      return inboxStream({
+        watchCalls: (signal) => engine.watchCalls(query, mayRead, signal, sees),
+        heartbeatMs,
+        schedule,
+        log,
+        watch: (over) => tokens.watch(identity, over),
+      });
+    }
+    const page = await engine.calls(query, mayRead, sees);
     return json(JSON.stringify(page));
   });
 }

@@ -1,11 +1,20 @@
 import { HoldfastError, reject } from "@holdfast/protocol";
 import { parseSessionRequest } from "@holdfast/protocol/schemas";
-import { actorOf, canRead, mayAdminister, mayCreate, mayList, mayRead } from "../../auth/index.ts";
+import {
+  actorOf,
+  canRead,
+  mayAdminister,
+  mayCreate,
+  mayList,
+  mayRead,
+  visibilityOf,
+} from "../../auth/index.ts";
 import { authenticate } from "../authenticate.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { pageOf, sessionId } from "../params.ts";
 import { json } from "../problem.ts";
+import { stateText } from "../state-text.ts";
 
 const MOST_SESSIONS = 1000;
 
@@ -64,8 +73,8 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
 
   app.get("/v1/sessions/:id/state", async (c) => {
     const id = sessionId(c.req);
-    mayRead(await authenticate(c.req.raw, tokens), id);
-    const { offset, text } = await engine.state(id);
-    return json(`{"offset":${JSON.stringify(offset)},"state":${text}}`);
+    const identity = await authenticate(c.req.raw, tokens);
+    mayRead(identity, id);
+    return json(stateText(await engine.state(id, visibilityOf(identity, id))));
   });
 }
