@@ -120,10 +120,32 @@ test.each(Object.entries(REFUSED))("%s leaves state and log as they were", async
   expect((await house.bo.command(house.session, next)).status).toBe("applied");
 });
 
+test("session_closed leaves state and log as they were", async () => {
+  await using house = await openHouse();
+  await house.ana.command(house.session, { type: "session.close" });
+  const { error } = await changesNothing(house, () =>
+    house.ana.command(house.session, send("after")),
+  );
+  expect(error?.code).toBe("session_closed");
+});
+
+test("too_many_requests leaves state and log as they were", async () => {
+  const once = { perSecond: 0.001, burst: 1 };
+  await using house = await openHouse({ limits: { commands: once } });
+  const commands = [{ id: "1", ...send("m") }];
+  const path = `/v1/sessions/${house.session}/commands`;
+  expect((await house.ana.call("POST", path, { commands })).status).toBe(200);
+  const { body } = await changesNothing(house, () => house.ana.call("POST", path, { commands }));
+  expect(body).toMatchObject({ code: "too_many_requests" });
+});
+
+/** Met by the two tests above. */
+const ENDS = ["session_closed", "too_many_requests"];
+
 test("every code is met: in a cell of the tables, or here", () => {
   const tables = [CALL_CELLS, SETTLE_CELLS, RUN_CELLS, ROUND_CELLS, STEP_CELLS, ANEW_CELLS];
   const inCells = [...JSON.stringify(tables).matchAll(/"! (\w+)"/g)].map(([, code]) => code);
-  expect(new Set([...inCells, ...Object.keys(REFUSED), ...Object.keys(NEVER)])).toEqual(
+  expect(new Set([...inCells, ...ENDS, ...Object.keys(REFUSED), ...Object.keys(NEVER)])).toEqual(
     new Set(Object.keys(ERROR_CODES)),
   );
 });

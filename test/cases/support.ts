@@ -15,12 +15,24 @@ export const TOOLS: ToolDeclaration[] = [
   { name: "transfer", approval: "always" },
 ];
 
+/** Tests ask as fast as they can, and are not what rates are for. */
+const UNBOUNDED = { perSecond: 1_000_000, burst: 1_000_000 };
+const RATES = { commands: UNBOUNDED, attemptCommands: UNBOUNDED, sessions: UNBOUNDED };
+
 /** A real server on loopback, Ana, Bo and an agent, each by plain `fetch`. */
 export async function openHouse(options: Partial<ServerOptions> = {}) {
   const storage = memoryStorage();
   const secret = crypto.getRandomValues(new Uint8Array(32));
   const start = async () => {
-    const server = createServer({ storage, secret, dev: true, leaseMs: 60_000, ...options });
+    const limits = { ...RATES, ...options.limits };
+    const server = createServer({
+      storage,
+      secret,
+      dev: true,
+      leaseMs: 60_000,
+      ...options,
+      limits,
+    });
     return { server, ...(await server.listen()) };
   };
   let running = await start();

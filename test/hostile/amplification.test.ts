@@ -25,7 +25,7 @@ const thousand = (make: (id: string) => object) =>
   }));
 
 test("a refusal does not grow with the session: not with its pending calls, not with an answer", async () => {
-  await using house = await openHouse();
+  await using house = await openHouse({ limits: { resultBytes: 16 << 20 } });
   await unbound(house);
   await house.send("go");
   const attempt = await house.attempt();

@@ -108,7 +108,9 @@ export class Trail {
     const signing = (async () => {
       await before?.catch(() => {});
       this.#checkpoints.forget(session);
-      const actor = await this.#options.sessions().need(session);
+      let actor = await this.#options.sessions().need(session);
+      // It may have made room for another since it was found.
+      while (actor.dropped) actor = await this.#options.sessions().need(session);
       actor.pins += 1;
       try {
         return await signChain(this.#chain, actor);
