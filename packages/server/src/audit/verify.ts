@@ -105,6 +105,8 @@ class Check {
   #refusals = 0;
   #checkpoints = 0;
   #withoutContent = 0;
+  /** The last one that was signed. */
+  #last: Checkpoint | undefined;
   #end: Checkpoint | undefined;
 
   constructor(keys: readonly string[]) {
@@ -242,10 +244,19 @@ class Check {
         `${name} of record ${line.n} was signed for something else: a record after ${this.#signed} was changed, added or removed.`,
       );
     }
+    if (this.#last && isBefore(line, this.#last)) {
+      throw new Wrong(`${name} of record ${line.n} stands behind a later one.`);
+    }
+    this.#last = line;
     const { lost } = line.refusals;
     if (lost)
       throw new Wrong(`Refusals were removed or changed where they are kept: ${lost.join(", ")}.`);
   }
+}
+
+/** Of two that were signed after one record: a log's offsets, and its audit's numbers, only grow. */
+function isBefore(a: Checkpoint, b: Checkpoint): boolean {
+  return a.offset < b.offset || (a.offset === b.offset && a.refusals.seq < b.refusals.seq);
 }
 
 /** A line's value. Each value has one text, so that no byte can change without being seen. */

@@ -87,6 +87,22 @@ describe("an export", () => {
     );
   });
 
+  test("has its checkpoints in the order they were signed in, of one record too", async () => {
+    const lines = await exportOf([
+      { type: "say", text: "a" },
+      { type: "export" },
+      { type: "refused" },
+      { type: "export" },
+    ]);
+    const [first = 0, second = 0] = lines.flatMap((line, at) =>
+      line.includes('"kind":"checkpoint"') ? [at] : [],
+    );
+    expect(second).toBe(first + 1);
+    expect(await isOk(lines)).toBe(true);
+    const swapped = lines.with(first, lines[second] ?? "").with(second, lines[first] ?? "");
+    expect(await isOk(swapped)).toBe(false);
+  });
+
   test("that was cut off is found, wherever", async () => {
     const lines = await exportOf(FULL);
     for (let length = 0; length < lines.length; length += 1) {
