@@ -1,5 +1,5 @@
 import { post, tokenOf } from "./appends.ts";
-import { Connection } from "./connection.ts";
+import { Connection, type Answer } from "./connection.ts";
 import { headOf, resultOf, type LoadResult } from "./load.ts";
 
 export interface AuthorityLoad {
@@ -28,8 +28,8 @@ const TOOL = {
  * event is a request that waits for its acknowledgement, and counts once that is there.
  *
  * `on`: the tool is declared with a JSON Schema, its arguments are validated, the call is claimed with a command of its
- * own (a receipt, an event, a lease) and answered under the claim. `off`: no tool is declared and nothing is claimed.
- * The events counted are the same ones; the claim itself is not counted. A command's receipt and who did what and when
+ * own (a receipt, an event, a lease) and answered under the claim; another claim loses, and is audited. `off`: no tool is declared and nothing is claimed.
+ * The events counted are the same ones; the claims themselves are not counted. A command's receipt and who did what and when
  * are part of every commit and cannot be turned off. `acknowledged` counts the warm-up, too.
  */
 export async function authority(
@@ -134,6 +134,7 @@ async function stream(options: Stream): Promise<void> {
     await append({ type: "TOOL_CALL_END", toolCallId });
     const claim = { id: `${toolCallId}-claim`, type: "call.claim", callId: toolCallId };
     const claimId = on ? (await send(options, claim)).claimId : undefined;
+    if (on) await beRefused(options, { ...claim, id: `${toolCallId}-again` });
     const answer = { type: "json", value: { degrees: 5, round } };
     const given = { callId: toolCallId, outcome: "ok", answer, ...(claimId && { claimId }) };
     await append({ type: "call.answer", ...given });
@@ -141,13 +142,19 @@ async function stream(options: Stream): Promise<void> {
   }
 }
 
-async function send(
-  { url, name, token, connection }: Stream,
-  command: object,
-): Promise<{ readonly claimId?: string }> {
+async function beRefused(options: Stream, command: object): Promise<void> {
+  const { status, body } = await ask(options, command);
+  if (status !== 409) throw new Error(`Not refused, but ${status}: ${body.slice(0, 300)}`);
+}
+
+function ask({ url, name, token, connection }: Stream, command: object): Promise<Answer> {
   const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
   const head = headOf(new URL(url).host, `/v1/sessions/${name}/commands`, headers);
-  const { status, body } = await connection.send(head, JSON.stringify(command));
+  return connection.send(head, JSON.stringify(command));
+}
+
+async function send(options: Stream, command: object): Promise<{ readonly claimId?: string }> {
+  const { status, body } = await ask(options, command);
   if (status !== 200 || body.includes('"skipped"'))
     throw new Error(`Refused with ${status}: ${body.slice(0, 300)}`);
   return JSON.parse(body) as { claimId?: string };
