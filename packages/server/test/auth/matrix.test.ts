@@ -1,6 +1,7 @@
-import { COMMAND_TYPES } from "@holdfast/protocol";
+import { COMMAND_TYPES, type Verdict } from "@holdfast/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Verb } from "../../src/index.ts";
+import { rawSocket } from "../support/socket.ts";
 import { ACTS, type Act } from "./acts.ts";
 import { openScene, send, sendOver, type Answered, type Scene } from "./scene.ts";
 
@@ -116,7 +117,25 @@ const FACES: Readonly<Record<string, Face>> = {
       ? { status: 403, text: JSON.stringify(verdict.error) }
       : { status: 200, text: JSON.stringify(verdict) };
   },
+  "a WebSocket": overWebSocket,
 };
+
+/** Commands, and following a session; what else there is, a WebSocket does not do. */
+async function overWebSocket(scene: Scene, act: Act, token: string): Promise<Answered> {
+  const asked = act.asked(scene);
+  const session = act.session ?? "";
+  const follows = asked.method === "GET" && /\/(state|entries)$/.test(asked.path);
+  if (!act.command && !follows) return send(scene.server, { ...asked, token });
+  await using socket = await rawSocket(scene.url);
+  await socket.ask({ type: "auth", token });
+  const frame = act.command ? { type: "commands", commands: [asked.body] } : { type: "subscribe" };
+  const answer = await socket.ask({ ...frame, session });
+  const [verdict] = (answer["verdicts"] ?? []) as Verdict[];
+  const error = verdict?.error ?? answer["error"];
+  return error
+    ? { status: 403, text: JSON.stringify(error) }
+    : { status: 200, text: JSON.stringify(verdict ?? answer) };
+}
 
 function mayDo({ holds, in: where }: Role, act: Act): boolean {
   if (act.name === "take an approval back" && holds.includes("approval.revoke")) return true;
