@@ -27,7 +27,13 @@ export default defineConfig({
             "test/hostile/*.test.ts",
             "test/arbiter/*.test.ts",
           ],
+          exclude: ["test/arbiter/cells.test.ts"],
         },
+      },
+      {
+        // Every cell of the tables once more, over HTTP: the tables' own tests are among the units.
+        extends: true,
+        test: { name: "cells", include: ["test/arbiter/cells.test.ts"] },
       },
       {
         extends: true,
