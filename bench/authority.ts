@@ -28,8 +28,8 @@ const TOOL = {
  * event is a request that waits for its acknowledgement, and counts once that is there.
  *
  * `on`: the tool is declared with a JSON Schema, its arguments are validated, the call is claimed with a command of its
- * own (a receipt, an event, a lease) and answered under the claim; another claim loses, and is audited. `off`: no tool is declared and nothing is claimed.
- * The events counted are the same ones; the claims themselves are not counted. A command's receipt and who did what and when
+ * own (a receipt, an event, a lease) and answered under the claim; a renewal of another claim is refused, and audited. `off`: no tool is declared and nothing is claimed.
+ * The events counted are the same ones; the claim and the refusal are not counted. A command's receipt and who did what and when
  * are part of every commit and cannot be turned off. `acknowledged` counts the warm-up, too.
  */
 export async function authority(
@@ -134,7 +134,8 @@ async function stream(options: Stream): Promise<void> {
     await append({ type: "TOOL_CALL_END", toolCallId });
     const claim = { id: `${toolCallId}-claim`, type: "call.claim", callId: toolCallId };
     const claimId = on ? (await send(options, claim)).claimId : undefined;
-    if (on) await beRefused(options, { ...claim, id: `${toolCallId}-again` });
+    const renewal = { id: `${toolCallId}-renew`, type: "call.renew", claimId: "another" };
+    if (on) await beRefused(options, { ...renewal, callId: toolCallId });
     const answer = { type: "json", value: { degrees: 5, round } };
     const given = { callId: toolCallId, outcome: "ok", answer, ...(claimId && { claimId }) };
     await append({ type: "call.answer", ...given });

@@ -74,7 +74,7 @@ const LINES: readonly Line[] = [
 const PAIRS = 6;
 const AUTHORITY = {
   off: "64 agents that stream 100 tokens and a call a round, declare no tool and claim nothing",
-  on: "the same events, with the tool's schema declared, arguments validated, every call claimed, and a second claim refused and audited",
+  on: "the same events, with the tool's schema declared, arguments validated, every call claimed, and one command for each refused and audited",
 };
 
 type Slice = LoadResult & { readonly cpuUs: number };
