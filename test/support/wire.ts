@@ -22,6 +22,7 @@ export function wire(url: string, token: string) {
     };
   };
   const self = {
+    token,
     call,
     as: (other: string) => wire(url, other),
     create: (session: string, agent = "demo") =>

@@ -41,6 +41,8 @@ export interface ServerOptions extends Omit<KeyOptions, "secret"> {
   readonly coalesceMs?: number;
   /** What is taken of one thing and from one principal; what is not named has its default. */
   readonly limits?: Partial<Limits> | undefined;
+  /** How long a request may take to arrive, in milliseconds; then its connection is cut. Default 30 000. */
+  readonly requestMs?: number;
   /** How far a stream's reader may fall behind before it is closed, in characters of frames. Default 1 MiB. */
   readonly subscriberBytes?: number;
   /** Bounds of one WebSocket. */
@@ -59,6 +61,7 @@ export interface ServerOptions extends Omit<KeyOptions, "secret"> {
 
 export const DEFAULTS = {
   defaultAgent: "default",
+  requestMs: 30_000,
   corsOrigins: [],
   leaseMs: 30_000,
   claimLeaseMs: 30_000,

@@ -63,7 +63,7 @@ export function createServer(options: ServerOptions): Server {
   const limits = { ...DEFAULTS.limits, ...options.limits };
   checkLimits(limits);
   const config = { ...DEFAULTS, ...options, limits };
-  const { storage, leaseMs, heartbeatMs = Math.ceil(leaseMs / 3) } = config;
+  const { storage, leaseMs, requestMs, heartbeatMs = Math.ceil(leaseMs / 3) } = config;
   checkOrigins(config.corsOrigins);
   const now = () => storage.now();
   const revocations = new Revocations(storage);
@@ -111,7 +111,9 @@ export function createServer(options: ServerOptions): Server {
       const errorHandler = (error: unknown) => problemOfRequest(error, config.log);
       const listener = getRequestListener(app.fetch, { hostname, errorHandler });
       // It answers every failure itself, so its promise tells nothing.
-      const server = createHttpServer((request, response) => {
+      const times = { headersTimeout: requestMs, requestTimeout: requestMs };
+      const looks = { connectionsCheckingInterval: Math.ceil(requestMs / 6) };
+      const server = createHttpServer({ ...times, ...looks }, (request, response) => {
         if (!direct(request, response)) void listener(request, response);
       });
       server.on("upgrade", (request, socket, head) => sockets.upgrade(request, socket, head));
