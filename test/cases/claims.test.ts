@@ -36,7 +36,7 @@ test("C78 a call whose page was reloaded before it answered is claimed again, by
   expect(await claimTwice(house)).toEqual(["claim_held", "claim_held"]);
   await clock.advance(10_001);
   expect((await callOf(house, "c1")).status).toBe("open");
-  expect((await claimTwice(house)).toSorted()).toEqual(["claim_held", undefined]);
+  expect((await claimTwice(house)).filter((code) => code !== undefined)).toEqual(["claim_held"]);
 });
 
 test("C78 one whose repetition may do harm waits for a person's word, and is then claimed by one page", async () => {
@@ -45,5 +45,7 @@ test("C78 one whose repetition may do harm waits for a person's word, and is the
   await clock.advance(10_001);
   expect(await callOf(house, "c1")).toMatchObject({ status: "open", manual: true });
   expect(await claimTwice(house)).toEqual(["retry_unsafe", "retry_unsafe"]);
-  expect((await claimTwice(house, { force: true })).toSorted()).toEqual(["claim_held", undefined]);
+  expect((await claimTwice(house, { force: true })).filter((code) => code !== undefined)).toEqual([
+    "claim_held",
+  ]);
 });
