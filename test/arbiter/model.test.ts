@@ -9,7 +9,7 @@ import { openSystem, type System } from "./model/system.ts";
 const DAY = 86_400_000;
 /** A seed may be given to look for what the usual one does not find. */
 const SEED = Number(process.env["HOLDFAST_SEED"] ?? 20_270_101);
-const NUMBER = Number(process.env["HOLDFAST_MODEL_RUNS"] ?? 160);
+const NUMBER = Number(process.env["HOLDFAST_MODEL_RUNS"] ?? 100);
 
 test(
   "whatever clients, agents, steps, clocks and crashes do, the tables hold",
