@@ -1,8 +1,6 @@
 import {
   createDraft,
   decide,
-  HoldfastError,
-  reject,
   toRows,
   type Actor,
   type Command,
@@ -24,15 +22,17 @@ import type { Audit } from "./audit.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { DueIndex } from "./due-index.ts";
 import type { Terms } from "./due.ts";
-import { ERASURE_RETRY_MS, erasureId } from "./erasure.ts";
+import { failedOn } from "./errors.ts";
 import { frame, type FrameText } from "./frame.ts";
 import type { Leases } from "./leases.ts";
-import { hashCommand, keepsReceipt, type Receipt } from "./receipts.ts";
-import { refusalsOf, type Refusal } from "./refusal.ts";
+import { hashCommand, keepsReceipt, repeatOf } from "./receipts.ts";
+import { refusalsOf } from "./refusal.ts";
+import { openBatch, type OpenBatch } from "./open-batch.ts";
 import { rowChanges, type LoadedSession } from "./rows.ts";
 import { Subscription } from "./subscription.ts";
 import { withArguments } from "./claimed.ts";
 import { TagIndex } from "./tags.ts";
+import { noteTerms } from "./terms.ts";
 import { FULL, type Snapshot, type Visibility } from "./visibility.ts";
 
 /** What an actor needs of the engine around it. */
@@ -174,7 +174,7 @@ export class SessionActor {
       result = work(this.#draft, this.#context.env(actor));
     } catch (error) {
       // The state may be half changed: nothing that was decided on it can be kept.
-      const failure = internal("Deciding failed", error);
+      const failure = failedOn("Deciding failed", error);
       this.#fail(failure);
       return Promise.reject(failure);
     }
@@ -241,23 +241,7 @@ export class SessionActor {
   }
 
   #decideNow(draft: Draft, command: Command, env: Env): Verdict {
-    const verdict = decide(draft, command, env);
-    if (command.type === "run.heartbeat" && command.until !== undefined) {
-      const run = draft.state.runs.get(command.runId);
-      if (verdict.heldUntil === undefined || !run) return verdict;
-      const until = this.#due.holdAttempt(draft.state, run, verdict.heldUntil, env.now);
-      return { ...verdict, heldUntil: until };
-    }
-    if (command.type === "content.erase" && verdict.status === "applied" && !verdict.repeated) {
-      this.#due.add("erasure", erasureId(command), env.now + ERASURE_RETRY_MS);
-    }
-    const byHolder =
-      command.type === "call.renew" ||
-      (command.type === "call.progress" && command.claimId !== undefined);
-    if (byHolder && verdict.status === "applied") {
-      this.#due.renewClaim(draft.state, command.callId, env.now);
-    }
-    return verdict;
+    return noteTerms(this.#due, draft.state, command, decide(draft, command, env), env);
   }
 
   #flushSoon(): void {
@@ -281,7 +265,7 @@ export class SessionActor {
       if (batch.readers.length > 0) batch.snapshot = this.#serialise();
     } catch (error) {
       this.#open = batch;
-      this.#fail(internal("Sealing failed", error));
+      this.#fail(failedOn("Sealing failed", error));
       return;
     }
     if (!commit) {
@@ -299,7 +283,7 @@ export class SessionActor {
     } catch (error) {
       this.#inFlight = undefined;
       const failure =
-        error instanceof StorageConflict ? error : internal("The commit failed", error);
+        error instanceof StorageConflict ? error : failedOn("The commit failed", error);
       for (const { failed } of batch.waiting) failed(failure);
       for (const { failed } of batch.readers) failed(failure);
       this.#fail(failure);
@@ -406,47 +390,4 @@ export class SessionActor {
 
 function isArmed({ at }: DueChange): boolean {
   return at !== null;
-}
-
-interface Waiting {
-  readonly done: () => void;
-  readonly failed: (error: Error) => void;
-}
-
-interface OpenBatch {
-  readonly waiting: Waiting[];
-  readonly readers: Waiting[];
-  readonly receipts: (readonly [id: string, receipt: Receipt])[];
-  snapshot: Snapshot | undefined;
-  refusals: readonly Refusal[] | undefined;
-  /** How many acts it holds; known once it is sealed. */
-  acts: number;
-}
-
-function openBatch(): OpenBatch {
-  return {
-    waiting: [],
-    readers: [],
-    receipts: [],
-    snapshot: undefined,
-    refusals: undefined,
-    acts: 0,
-  };
-}
-
-function repeatOf(id: string, known: Receipt, digest: string, head: Offset): Verdict {
-  if (known.hash === digest) return { ...known.verdict, repeated: true };
-  const error = reject(
-    "key_reused",
-    `Command id ${id} was used for another command: send this one under an id of its own.`,
-  );
-  return { id, status: "rejected", offset: head, error };
-}
-
-/** What waits on a failed commit hears that; whether it was written is not known, so the same command says. */
-function internal(what: string, cause: unknown): HoldfastError {
-  return new HoldfastError(
-    reject("internal", `${what}: send the same command again, under the same id.`),
-    { cause },
-  );
 }

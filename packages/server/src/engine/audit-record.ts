@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { sha256 } from "../audit/chain.ts";
 import type { AuditDropped, AuditRefusal } from "@holdfast/protocol";
 import type { AuditAddition, AuditRow, RefusalKind } from "../storage/storage.ts";
 import type { Refusal } from "./refusal.ts";
@@ -37,11 +37,11 @@ export function recordOf(refusal: Refusal, salt: string): AuditAddition {
     ...(winner && { winner }),
     ...(late && { outcome: late.outcome }),
     payload: {
-      digest: hash("sha256", salted(text), "hex"),
+      digest: sha256(salted(text)),
       bytes: Buffer.byteLength(text),
       ...(isCut && {
         truncated: true as const,
-        kept: hash("sha256", salted(content ?? ""), "hex"),
+        kept: sha256(salted(content ?? "")),
       }),
     },
   };

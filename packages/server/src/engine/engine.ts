@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import {
   createSession,
   HoldfastError,
@@ -7,11 +6,10 @@ import {
   type Draft,
   type Env,
   type Metadata,
-  type Offset,
   type Policy,
-  type SessionRow,
   type Verdict,
 } from "@holdfast/protocol";
+import { sha256 } from "../audit/chain.ts";
 import type { AuditKey } from "../audit/key.ts";
 import { StorageConflict, type Commit, type DueChange, type Storage } from "../storage/storage.ts";
 import type { SessionActor } from "./actor.ts";
@@ -39,7 +37,8 @@ import { requireSmall, type Limits } from "./limits.ts";
 import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
 import { readPage, type Page } from "./page.ts";
 import { Presence } from "./presence.ts";
-import { Rates } from "./rates.ts";
+import { commandRates, type CommandRates } from "./command-rates.ts";
+import { sessionView, type Resumed, type SessionView } from "./session-view.ts";
 import { Sessions } from "./sessions.ts";
 import { releasing, Subscribers } from "./subscribers.ts";
 import { Timers } from "./timers.ts";
@@ -68,26 +67,6 @@ export interface EngineOptions extends Terms {
   readonly log: (message: string, error: unknown) => void;
 }
 
-/** What a session is apart from its content. */
-export interface SessionView {
-  readonly id: string;
-  readonly agent: string;
-  readonly offset: Offset;
-  readonly createdAt: number;
-  /** The principal whose it is. */
-  readonly owner?: string;
-  readonly metadata?: Metadata;
-  readonly ttlMs?: number;
-  readonly closed?: NonNullable<SessionRow["closed"]>;
-}
-
-/** What a reader gets. */
-export interface Resumed {
-  /** To begin with, where the reader had nothing that leads on. */
-  readonly reset?: Snapshot;
-  readonly frames: AsyncGenerator<readonly FrameText[], void, void>;
-}
-
 const SERVER: Actor = { principal: "server" };
 
 /**
@@ -102,7 +81,7 @@ export class Engine implements AsyncDisposable {
   readonly #timers: Timers;
   readonly #work: WorkQueue;
   readonly #inbox: Inbox;
-  readonly #rates: Record<"commands" | "attemptCommands" | "sessions", Rates>;
+  readonly #rates: CommandRates;
   readonly #subscribers: Subscribers;
   readonly #listeners = new Set<(session: string, due: readonly DueChange[]) => void>();
   readonly validator: Validator = createValidator();
@@ -114,11 +93,7 @@ export class Engine implements AsyncDisposable {
     this.#options = options;
     const { storage, schedule, log, limits } = options;
     const now = () => storage.now();
-    this.#rates = {
-      commands: new Rates("commands of a principal", limits.commands, now),
-      attemptCommands: new Rates("commands of an attempt", limits.attemptCommands, now),
-      sessions: new Rates("new sessions of a principal", limits.sessions, now),
-    };
+    this.#rates = commandRates(limits, now);
     this.#subscribers = new Subscribers(limits);
     const leases = new Leases();
     this.presence = new Presence(() => storage.now());
@@ -207,18 +182,7 @@ export class Engine implements AsyncDisposable {
   }
 
   async session(id: string): Promise<SessionView> {
-    return this.#sessions.with(id, (actor) =>
-      actor.act(SERVER, ({ state: { head, session } }) => ({
-        id,
-        agent: session.agent,
-        offset: head,
-        createdAt: session.createdAt,
-        ...(session.owner !== undefined && { owner: session.owner }),
-        ...(session.metadata && { metadata: session.metadata }),
-        ...(session.ttlMs !== undefined && { ttlMs: session.ttlMs }),
-        ...(session.closed && { closed: session.closed }),
-      })),
-    );
+    return this.#sessions.with(id, (actor) => actor.act(SERVER, ({ state }) => sessionView(state)));
   }
 
   /** Sessions, found by what they are tagged with; see {@link listSessions}. */
@@ -238,7 +202,7 @@ export class Engine implements AsyncDisposable {
    * what rejects is an unknown session, a failed commit, or `too_many_requests`: then nothing of it was decided.
    */
   submit(session: string, commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
-    const refused = this.#refuseRate(session, commands.length, actor);
+    const refused = this.#rates.refuse(session, commands.length, actor);
     if (refused) return Promise.reject(refused);
     const decided = this.#sessions.with(session, (on) => on.submit(commands, actor));
     const isErasing = commands.some(({ type }) => type === "content.erase");
@@ -395,13 +359,7 @@ export class Engine implements AsyncDisposable {
   #env(actor: Actor): Env {
     const { storage, newId, limits } = this.#options;
     const { validate } = this.validator;
-    return { now: storage.now(), actor, newId, digest, validate, limits };
-  }
-
-  #refuseRate(session: string, count: number, { principal, attempt }: Actor) {
-    const { commands, attemptCommands } = this.#rates;
-    if (!attempt) return commands.refuse(principal, count);
-    return attemptCommands.refuse(`${session}\n${attempt.runId}\n${attempt.attempt}`, count);
+    return { now: storage.now(), actor, newId, digest: sha256, validate, limits };
   }
 
   /** The verdicts, once the log says no more of what was erased than the state does. */
@@ -439,8 +397,4 @@ export class Engine implements AsyncDisposable {
       on.act(actor, (draft, env) => work(draft, env, on)),
     );
   }
-}
-
-function digest(text: string): string {
-  return hash("sha256", text, "hex");
 }

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { sha256 } from "../audit/chain.ts";
 import {
   eraseEntry,
   parseOffset,
@@ -76,13 +76,9 @@ function eraseBatch(batch: Batch, { target, erased }: Trace): Batch | undefined 
   if (!batch.json.includes(id)) return undefined;
   let isChanged = false;
   const entries = (JSON.parse(batch.json) as Entry[]).map((entry) => {
-    const without = eraseEntry(entry, target, erased, digest);
+    const without = eraseEntry(entry, target, erased, sha256);
     if (without) isChanged = true;
     return without ?? entry;
   });
   return isChanged ? { ...batch, json: JSON.stringify(entries) } : undefined;
-}
-
-function digest(text: string): string {
-  return hash("sha256", text, "hex");
 }

@@ -16,3 +16,11 @@ export function busy(cause?: unknown): HoldfastError {
     { cause },
   );
 }
+
+/** What waits on a failed commit hears that; whether it was written is not known, so the same command says. */
+export function failedOn(what: string, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    reject("internal", `${what}: send the same command again, under the same id.`),
+    { cause },
+  );
+}

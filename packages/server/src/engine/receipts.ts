@@ -1,5 +1,12 @@
 import { hash } from "node:crypto";
-import { canonical, type Actor, type Command, type Verdict } from "@holdfast/protocol";
+import {
+  canonical,
+  reject,
+  type Actor,
+  type Command,
+  type Offset,
+  type Verdict,
+} from "@holdfast/protocol";
 
 /** What an applied command is remembered by. */
 export interface Receipt {
@@ -69,4 +76,14 @@ export function keepsReceipt(command: Command): boolean {
 /** What makes two sendings the same command: its body, and who sends it, down to the attempt. */
 export function hashCommand(command: Command, actor: Actor): string {
   return hash("sha256", canonical([actor.principal, actor.attempt ?? null, command]), "base64url");
+}
+
+/** The verdict that a command had, for the same command; `key_reused` for another one under its id. */
+export function repeatOf(id: string, known: Receipt, digest: string, head: Offset): Verdict {
+  if (known.hash === digest) return { ...known.verdict, repeated: true };
+  const error = reject(
+    "key_reused",
+    `Command id ${id} was used for another command: send this one under an id of its own.`,
+  );
+  return { id, status: "rejected", offset: head, error };
 }
