@@ -18,6 +18,9 @@ const onlyAgUiTypes = ({ specifier, typeOnly }: Import): boolean =>
 const schemaPackages = ({ specifier }: Import): boolean =>
   ["zod", "@ag-ui/core", "@ag-ui/core/schemas"].includes(specifier);
 
+const agUiPackages = ({ specifier, typeOnly }: Import): boolean =>
+  specifier === "fast-json-patch" || (typeOnly && specifier === "@ag-ui/core");
+
 const client = ["sdk/wire", "sdk/client", "sdk/agent", "sdk/react", "sdk/codec", "sdk/durable"];
 const server = [
   "server/contract",
@@ -27,6 +30,7 @@ const server = [
   "server/auth",
   "server/http",
   "server/webhooks",
+  "server/upstream",
   "server/ws",
   "server",
 ];
@@ -43,9 +47,16 @@ export const layers: readonly Layer[] = [
     uses: ["protocol"],
     external: schemaPackages,
   },
+  {
+    // The AG-UI protocol beside ours: its rules, and how its threads are told of sessions. Pure like all of it.
+    name: "protocol/ag-ui",
+    at: ["packages/protocol/src/ag-ui/"],
+    uses: ["protocol"],
+    external: agUiPackages,
+  },
 
   { name: "sdk", at: ["packages/sdk/src/"], uses: ["protocol"], external: notNode },
-  sdk("codec", ["protocol"]),
+  sdk("codec", ["protocol", "protocol/ag-ui"]),
   // Speaks HTTP for client and agent, which know nothing of each other.
   sdk("wire", ["protocol"]),
   sdk("client", ["protocol", "protocol/schemas", "sdk/wire"]),
@@ -102,18 +113,31 @@ export const layers: readonly Layer[] = [
     name: "server/faces",
     at: ["packages/server/src/faces/"],
     // Faces share HTTP's auth and problem responses; HTTP knows no face.
-    uses: ["protocol", "protocol/schemas", "server/engine", "server/auth", "server/http"],
+    uses: [
+      "protocol",
+      "protocol/ag-ui",
+      "protocol/schemas",
+      "server/engine",
+      "server/auth",
+      "server/http",
+    ],
+  },
+  {
+    // Agents that are called instead of calling: it claims their work and speaks their protocol.
+    name: "server/upstream",
+    at: ["packages/server/src/upstream/"],
+    uses: ["protocol", "protocol/ag-ui", "server/contract", "server/engine"],
   },
   {
     // server.ts, config.ts, index.ts: they put the parts together.
     name: "server",
     at: ["packages/server/src/"],
-    uses: ["protocol", "protocol/schemas", "server/faces", ...server],
+    uses: ["protocol", "protocol/ag-ui", "protocol/schemas", "server/faces", ...server],
   },
   {
     name: "server/cli",
     at: ["packages/server/src/cli/"],
-    uses: ["protocol", "protocol/schemas", "server/faces", ...server],
+    uses: ["protocol", "protocol/ag-ui", "protocol/schemas", "server/faces", ...server],
   },
 
   { name: "apps", at: ["apps/"], uses: ["protocol", ...client] },
