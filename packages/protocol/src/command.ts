@@ -148,6 +148,8 @@ export interface Fence {
 export interface RunAppend extends Fence {
   readonly type: "run.append";
   readonly items: readonly AgentItem[];
+  /** Never sent: how many items, as they were sent, each of `items` stands for, where that is not one each. */
+  readonly joined?: readonly number[];
 }
 
 /** What an attempt may append. */

@@ -40,6 +40,7 @@ export { toFrameworkId, toSessionId } from "./decide/call.ts";
 export { createDraft } from "./decide/draft.ts";
 export type { Author, Draft, Sealed, TouchedRow } from "./decide/draft.ts";
 export type { Actor, Env } from "./decide/env.ts";
+export { joinDeltas } from "./decide/join-deltas.ts";
 export type { ContentLimits } from "./decide/limits.ts";
 export { decide } from "./decide/index.ts";
 export type { Ruling } from "./decide/ruling.ts";

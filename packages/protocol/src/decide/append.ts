@@ -30,7 +30,7 @@ type Skipped = NonNullable<Verdict["skipped"]>[number];
 export function append(draft: Draft, command: RunAppend, env: Env): Ruling {
   const fenced = fence(draft.state, command, "append", env);
   if (!("run" in fenced)) return fenced;
-  const { runId, attempt, producer, seq, items, stepId, stepAttempt } = command;
+  const { runId, attempt, producer, seq, items, joined, stepId, stepAttempt } = command;
   draft.note({ runId, attempt, producer, seq });
   const step =
     stepId !== undefined && stepAttempt !== undefined ? { stepId, stepAttempt } : undefined;
@@ -38,11 +38,14 @@ export function append(draft: Draft, command: RunAppend, env: Env): Ruling {
   const scope = { runId, attempt, ...step };
   let skipped: Skipped[] | undefined;
   let ended: Made["ended"];
-  for (let index = 0; index < items.length; index++) {
-    const item = items[index];
-    const ruling = item && appendItem(draft, actor, item, scope);
-    if (ruling?.error) (skipped ??= []).push({ index, error: ruling.error });
-    else if (ruling?.ended) ended = ruling.ended;
+  let index = 0; // of the items as they were sent
+  for (const [at, item] of items.entries()) {
+    const ruling = appendItem(draft, actor, item, scope);
+    const next = index + (joined?.[at] ?? 1);
+    for (; index < next; index += 1) {
+      if (ruling.error) (skipped ??= []).push({ index, error: ruling.error });
+    }
+    if (!ruling.error && ruling.ended) ended = ruling.ended;
   }
   if (!skipped && !ended) return APPLIED;
   return { ...(skipped && { skipped }), ...(ended && { ended }) };

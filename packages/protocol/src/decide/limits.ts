@@ -33,14 +33,19 @@ export function refuseLarge(said: Command | AgentItem, { limits }: Env): Ruling 
   });
 }
 
-/** Most of what an agent appends, told without writing it as JSON, where a character may take six bytes. */
-function isSmallDelta(said: Command | AgentItem, { eventBytes }: ContentLimits): boolean {
+/** Most of what an agent appends, told without writing it as JSON. */
+function isSmallDelta(said: Command | AgentItem, limits: ContentLimits): boolean {
   return (
     "delta" in said &&
     typeof said.delta === "string" &&
-    said.delta.length * 6 + 1024 <= eventBytes &&
+    said.delta.length <= mostSmall(limits) &&
     Object.keys(said).length === 3
   );
+}
+
+/** The longest a plain delta may be to be small whatever its characters, which take six bytes at most. */
+export function mostSmall({ eventBytes }: Pick<ContentLimits, "eventBytes">): number {
+  return Math.floor((eventBytes - 1024) / 6);
 }
 
 function hasLimitOfItsOwn({ type }: Command | AgentItem): boolean {

@@ -244,7 +244,10 @@ export type Act =
 
 /** A batch that was taken, though none of its items was. */
 function isRefusedWhole(command: Command, { skipped }: Verdict): boolean {
-  return command.type === "run.append" && command.items.length === skipped?.length;
+  if (command.type !== "run.append") return false;
+  const { items, joined } = command;
+  const sent = joined ? joined.reduce((sum, count) => sum + count, 0) : items.length;
+  return sent === skipped?.length;
 }
 
 type OnCommand = (command: Command, actor: Env["actor"], verdict: Verdict) => void;

@@ -1,6 +1,7 @@
 import {
   createSession,
   HoldfastError,
+  joinDeltas,
   type Actor,
   type Command,
   type Draft,
@@ -204,7 +205,9 @@ export class Engine implements AsyncDisposable {
   submit(session: string, commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
     const refused = this.#rates.refuse(session, commands.length, actor);
     if (refused) return Promise.reject(refused);
-    const decided = this.#sessions.with(session, (on) => on.submit(commands, actor));
+    const { limits } = this.#options;
+    const kept = commands.map((it) => (it.type === "run.append" ? joinDeltas(it, limits) : it));
+    const decided = this.#sessions.with(session, (on) => on.submit(kept, actor));
     const isErasing = commands.some(({ type }) => type === "content.erase");
     return isErasing ? this.#erased(session, commands, decided) : decided;
   }

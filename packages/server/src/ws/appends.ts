@@ -4,6 +4,7 @@ import {
   type Offset,
   type SocketAppend,
   type SocketAttempt,
+  type Verdict,
 } from "@holdfast/protocol";
 import { isObject } from "@holdfast/protocol/schemas";
 import { actorOf } from "../auth/index.ts";
@@ -39,22 +40,36 @@ export function createAppends(
     acks.set(key, { batch, offset });
   }
 
-  return async ({ session, command: body }) => {
-    const batch = batchOf(session, body);
+  function refuse(batch: Batch | undefined, cause: unknown): void {
+    const error = rejectionOf(cause, log);
+    if (batch) outgoing.send({ type: "refused", ...batch, error });
+    else outgoing.send({ type: "error", error });
+  }
+
+  async function answer(batch: Batch, decided: Promise<readonly Verdict[]>): Promise<void> {
     try {
-      const { identity } = credentials.of(batch ?? { session });
-      const command = admit(options, session, identity, body);
-      if (!batch || command.type !== "run.append") throw notAppend(command.type);
-      const [verdict] = await engine.submit(session, [command], actorOf(identity, session));
+      const [verdict] = await decided;
       if (!verdict) return;
       const { error, skipped, offset } = verdict;
       if (error) outgoing.send({ type: "refused", ...batch, offset, error });
       else if (skipped) outgoing.send({ type: "refused", ...batch, offset, skipped });
       if (!error) acknowledge(batch, offset);
     } catch (cause) {
-      const error = rejectionOf(cause, log);
-      if (batch) outgoing.send({ type: "refused", ...batch, error });
-      else outgoing.send({ type: "error", error });
+      refuse(batch, cause);
+    }
+  }
+
+  // Not async: what was parsed may go before its answer comes.
+  return ({ session, command: body }) => {
+    const batch = batchOf(session, body);
+    try {
+      const { identity } = credentials.of(batch ?? { session });
+      const command = admit(options, session, identity, body);
+      if (!batch || command.type !== "run.append") throw notAppend(command.type);
+      return answer(batch, engine.submit(session, [command], actorOf(identity, session)));
+    } catch (cause) {
+      refuse(batch, cause);
+      return Promise.resolve();
     }
   };
 }
