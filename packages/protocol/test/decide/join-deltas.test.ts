@@ -7,15 +7,19 @@ const limits = { eventBytes: 1_204, argumentsLength: 1_000, resultBytes: 1_000 }
 const SMALL = (limits.eventBytes - 1_024) / 6;
 
 const messageId = fc.constantFrom("m1", "m2", "never-opened");
+const TEXT = "TEXT_MESSAGE_CONTENT";
+const REASONING = "REASONING_MESSAGE_CONTENT";
 const delta = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.constantFrom("x".repeat(SMALL), "\u0001".repeat(SMALL + 1), "x".repeat(limits.eventBytes)),
 );
-const text = fc.record({
-  type: fc.constantFrom("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT"),
-  messageId,
-  delta,
-});
+const text = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ type: fc.constant(TEXT), messageId: fc.constant("m1"), delta }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constantFrom(TEXT, REASONING), messageId, delta }) },
+);
 const item: fc.Arbitrary<AgentItem> = fc.oneof(
   { weight: 12, arbitrary: text },
   { weight: 1, arbitrary: text.map((it) => ({ ...it, metadata: { codec: { n: 1 } } })) },
