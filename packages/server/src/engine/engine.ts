@@ -31,6 +31,7 @@ import {
   type InboxNews,
   type MayRead,
   type SeesData,
+  type WatchOptions,
 } from "./inbox.ts";
 import { Leases } from "./leases.ts";
 import { requireSmall, type Limits } from "./limits.ts";
@@ -120,7 +121,12 @@ export class Engine implements AsyncDisposable {
       },
       unsure: noteDue,
     };
-    this.#sessions = new Sessions({ ...options, context });
+    const removed = (session: string) => {
+      this.#work.deleted(session);
+      this.trail.forget(session);
+      this.#inbox.removed(session);
+    };
+    this.#sessions = new Sessions({ ...options, context, removed });
     this.#timers = new Timers({
       storage,
       schedule,
@@ -141,7 +147,7 @@ export class Engine implements AsyncDisposable {
       log,
       act: (session, actor, work) => this.#act(session, actor, work),
     });
-    this.#inbox = new Inbox(storage);
+    this.#inbox = new Inbox(storage, options.subscriberBytes);
     this.#timers.start();
   }
 
@@ -193,8 +199,6 @@ export class Engine implements AsyncDisposable {
   /** Removes a session and all that belongs to it; unknown sessions are fine. */
   async delete(id: string): Promise<void> {
     await this.#sessions.remove(id);
-    this.#work.deleted(id);
-    this.trail.forget(id);
   }
 
   /**
@@ -262,14 +266,20 @@ export class Engine implements AsyncDisposable {
     return this.#inbox.calls(query, mayRead, seesData);
   }
 
-  /** The same, and live; see {@link Inbox.watch}. */
+  /**
+   * The same, and live; see {@link Inbox.watch}.
+   *
+   * @throws HoldfastError `too_many_requests` where its principal has as many readers as it may have
+   */
   watchCalls(
     query: CallQuery,
     mayRead: MayRead,
-    signal: AbortSignal,
-    seesData?: SeesData,
+    options: WatchOptions,
   ): AsyncGenerator<InboxNews, void, void> {
-    return this.#inbox.watch(query, mayRead, signal, seesData);
+    const { principal, signal } = options;
+    const release = this.#subscribers.admit(undefined, principal);
+    signal.addEventListener("abort", release, { once: true });
+    return releasing(this.#inbox.watch(query, mayRead, options), release);
   }
 
   /**

@@ -9,7 +9,15 @@ export type { EngineOptions } from "./engine.ts";
 export type { FollowOptions } from "./follow.ts";
 export type { FrameText } from "./frame.ts";
 export { randomId } from "./ids.ts";
-export type { CallPage, CallQuery, InboxNews, MayRead, PendingCall, SeesData } from "./inbox.ts";
+export type {
+  CallPage,
+  CallQuery,
+  InboxNews,
+  MayRead,
+  PendingCall,
+  SeesData,
+  WatchOptions,
+} from "./inbox.ts";
 export type { ListedSession, SessionPage, SessionQuery } from "./list.ts";
 export { checkLimits, DEFAULT_LIMITS } from "./limits.ts";
 export type { Limits } from "./limits.ts";
