@@ -8,6 +8,7 @@ export interface FrameText {
   readonly last: Offset;
   /** Where a reader of the same visibility goes on: `last`, for who sees everything. */
   readonly cursor: string;
+  readonly visibility: Pick<Visibility, "key">;
   /** JSON of the protocol's `Frame`. */
   readonly text: string;
 }
@@ -27,6 +28,7 @@ export function frame(
     after,
     last,
     cursor: cursorOf(last, visibility),
+    visibility,
     text: `{"after":${JSON.stringify(after)},"entries":${entries}}`,
   };
 }
