@@ -6,6 +6,7 @@ import type { Call, Run, SessionRow } from "@holdfast/protocol";
  * - `claim`: an explicitly claimed call. `approval`: a gated call that will not wait for ever. `deadline`: likewise
  *   an open or claimed one. `escalation`: one that waits for a person, and is told of once.
  * - `expiry`: a session that does not live for ever.
+ * - `unsigned`: a session's acts of which no checkpoint was made, in case whoever was to make it is gone.
  * - `erasure`: content that is to be taken out of the log, in case whoever was at it is gone.
  * - what somebody outside is to be told: `wake`, that a run may be started; `waiting`, that a call waits for people;
  *   `escalated`, that it does for too long.
@@ -19,6 +20,7 @@ export type DueKind =
   | "escalation"
   | "expiry"
   | "erasure"
+  | "unsigned"
   | DeliveryKind;
 
 export type DeliveryKind = "wake" | "waiting" | "escalated";
@@ -32,6 +34,7 @@ export const TIMER_KINDS = [
   "escalation",
   "expiry",
   "erasure",
+  "unsigned",
 ] as const;
 
 export function isTimerKind(kind: string): boolean {
@@ -81,7 +84,10 @@ export function dueOfCall(
   call: Call | undefined,
   now: number,
   terms: Terms,
-): Record<Exclude<DueKind, "work" | "lease" | "wake" | "expiry" | "erasure">, Wanted | undefined> {
+): Record<
+  Exclude<DueKind, "work" | "lease" | "wake" | "expiry" | "erasure" | "unsigned">,
+  Wanted | undefined
+> {
   const claim =
     call?.status === "claimed" && call.claim && !call.claim.implicit
       ? { at: now + terms.claimLeaseMs, group: "", holder: call.claim.id }

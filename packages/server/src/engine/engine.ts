@@ -133,6 +133,7 @@ export class Engine implements AsyncDisposable {
       log,
       fire: async (due) => {
         if (due.kind === "expiry") return expire(this.#sessions, storage, due, SERVER);
+        if (due.kind === "unsigned") return this.trail.signNow(due.session);
         if (due.kind === "erasure") return this.#finishErasure(due.session, due.id);
         const fired = await this.#act(due.session, SERVER, (draft, env, on) => {
           fireDue(draft, env, on.due, due);

@@ -69,7 +69,7 @@ export function createSubscriptions(
         outgoing.send({
           type: "subscribed",
           ...nameOf(frame),
-          ...seenIn(visibility),
+          ...seenIn(visibility.key),
           ...refIn(frame),
         });
         following.told = true;
@@ -170,7 +170,7 @@ function resetOf(frame: Named, { offset, text, visibility }: Snapshot): string {
 }
 
 /** The key of what a reader sees, where that is not everything. */
-function seenIn({ key }: Pick<Visibility, "key">): { readonly visibility?: string } {
+function seenIn(key: string): { readonly visibility?: string } {
   return key === "" ? {} : { visibility: key };
 }
 
