@@ -2,13 +2,15 @@ import { createReadStream } from "node:fs";
 import { parseArgs } from "node:util";
 import { auditKey } from "../audit/key.ts";
 import { linesOf } from "../audit/lines.ts";
+import { auditExport } from "./audit-export.ts";
 import { verifyAudit, type AuditFinding } from "../audit/verify.ts";
 
 /**
  * `holdfast audit verify <file>`: checks an exported audit, offline, and fails where it is not as it was signed.
- * `holdfast audit key`: prints the public key that the secret signs with.
+ * `holdfast audit export`: see {@link auditExport}. `holdfast audit key`: prints the public key that the secret signs with.
  */
 export async function audit(args: readonly string[]): Promise<void> {
+  if (args[0] === "export") return auditExport(args.slice(1));
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -18,7 +20,7 @@ export async function audit(args: readonly string[]): Promise<void> {
   if (what === "key" && file === undefined) return console.log(ownKey());
   if (what !== "verify" || file === undefined || more.length > 0) {
     throw new Error(
-      "Say `holdfast audit verify <file> [--key <public key>]` or `holdfast audit key`.",
+      "Say `holdfast audit export <session>`, `holdfast audit verify <file> [--key <public key>]` or `holdfast audit key`.",
     );
   }
   const lines = linesOf(createReadStream(file));

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, openSync, writeSync } from "node:fs";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -210,4 +210,42 @@ test.each([
   );
   expect(await run.ended).toEqual([1, null]);
   expect(run.output).toContain(words);
+});
+
+test("holdfast audit export fetches what verify accepts, and says why it could not", async () => {
+  const secret = "a secret of the server's, long enough";
+  await using storage = memoryStorage();
+  await using server = createServer({ storage, secret: Buffer.from(secret) });
+  const { url } = await server.listen();
+  const token = await server.mint("user:ana");
+  const session = "team a/1"; // needs escapes
+  await fetch(`${url}/v1/sessions/${encodeURIComponent(session)}`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const file = join(directory, "audit.jsonl");
+  const env = { HOLDFAST_TOKEN: token, HOLDFAST_SECRET: secret };
+  const exportTo = ["export", session, "--url", `${url}/`];
+  const written = holdfast(["audit", ...exportTo, "--out", file], env);
+  await written.ended;
+  expect([written.child.exitCode, written.output]).toEqual([0, ""]);
+  const verified = holdfast(["audit", "verify", file], env);
+  await verified.ended;
+  expect(verified.output).toMatch(/is as it was signed: session "team a\/1"/);
+  expect(verified.child.exitCode).toBe(0);
+  const printed = holdfast(["audit", ...exportTo, "--after", "1"], env);
+  await printed.ended;
+  const [first = ""] = printed.output.split("\n");
+  expect(JSON.parse(first)).toMatchObject({ kind: "session", session, after: { n: 1 } });
+
+  for (const [args, words, changed] of [
+    [["export", "none", "--url", url], /answered 404: .*none/, {}],
+    [exportTo, /HOLDFAST_TOKEN is not set/, { HOLDFAST_TOKEN: "" }],
+    [["export", session, "--url", "http://127.0.0.1:1"], /cannot be reached/, {}],
+  ] as const) {
+    const failed = holdfast(["audit", ...args], { ...env, ...changed });
+    await failed.ended;
+    expect([failed.child.exitCode, failed.output]).toEqual([1, expect.stringMatching(words)]);
+  }
+  expect(await readdir(directory)).toEqual(["audit.jsonl"]);
 });
