@@ -32,9 +32,14 @@ export function mayEnter({ attempt, grants }: Identity, session: string): void {
   throw forbidden(`This token is for other sessions than ${session}.`);
 }
 
-/** Creating a session; with a policy of its own, as who administers it. */
-export function mayCreate(identity: Identity, session: string, withPolicy: boolean): void {
-  requirePlain(identity, withPolicy ? "admin" : "send", session);
+/** Creating a session; with a policy of its own, or in the name of somebody else, as who administers it. */
+export function mayCreate(
+  identity: Identity,
+  session: string,
+  { policy, owner }: { readonly policy?: unknown; readonly owner?: string } = {},
+): void {
+  const isPlain = policy === undefined && (owner ?? identity.principal) === identity.principal;
+  requirePlain(identity, isPlain ? "send" : "admin", session);
 }
 
 /** Deleting a session, and whatever else is its administrator's. */
