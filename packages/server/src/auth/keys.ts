@@ -6,6 +6,7 @@ import {
   decodeProtectedHeader,
   errors,
   jwtVerify,
+  type CryptoKey,
   type JWTPayload,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,

@@ -49,14 +49,16 @@ async function fetchAudit(
     throw new Error("HOLDFAST_TOKEN is not set: set it to a token with admin in the session.");
   }
   const path = `/v1/sessions/${encodeURIComponent(session)}/audit/export`;
-  const url = URL.parse(`${server.replace(/\/+$/, "")}${path}?${new URLSearchParams({ after })}`);
+  const url = URL.parse(`${server.replace(/\/+$/, "")}${path}`);
   if (!url) throw new Error(`--url must be like http://127.0.0.1:4646, not ${server}.`);
+  url.searchParams.set("after", after);
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } }).catch(
     (cause: unknown) => {
       throw new Error(`${server} cannot be reached: is it running there?`, { cause });
     },
   );
   if (response.ok && response.body) return response.body as ReadableStream<Uint8Array>;
-  const said = (await response.json().catch(() => ({}))) as { detail?: unknown };
-  throw new Error(`${server} answered ${response.status}: ${String(said.detail ?? "no more")}`);
+  const { detail } = (await response.json().catch(() => ({}))) as { detail?: unknown };
+  const why = typeof detail === "string" ? `: ${detail}` : ".";
+  throw new Error(`${server} answered ${response.status}${why}`);
 }

@@ -1,4 +1,5 @@
 import type { Call, Run, SessionRow } from "@holdfast/protocol";
+import type { Need } from "./presence.ts";
 
 /**
  * - `work`: a queued run that may be started, by agent.
@@ -111,7 +112,9 @@ export function dueOfCall(
     isForPeople && call.escalateAt !== undefined && call.escalatedAt === undefined
       ? { at: call.escalateAt, group: "", holder: String(call.escalateAt) }
       : undefined;
-  const waiting = isForPeople ? { at: now, group: "", holder: waitOf(call) } : undefined;
+  const waiting = isForPeople
+    ? { at: now, group: groupOfNeed(call), holder: waitOf(call) }
+    : undefined;
   const escalated =
     isForPeople && call.escalatedAt !== undefined
       ? { at: call.escalatedAt, group: "", holder: String(call.escalatedAt) }
@@ -123,6 +126,19 @@ export function dueOfCall(
 export function waitOf({ status, approval, manual }: Call): string {
   if (status === "gated") return `approval ${approval?.id ?? ""}`;
   return manual ? "manual" : "open";
+}
+
+/** What a call that waits for people needs of one, as its row's group says it: a tool's name may have spaces. */
+function groupOfNeed({ status, name }: Call): string {
+  return `${status === "gated" ? "approve" : "answer"} ${name}`;
+}
+
+/** What a `waiting` row says is needed; undefined where it says nothing. */
+export function needIn(group: string): Need | undefined {
+  const space = group.indexOf(" ");
+  const verb = group.slice(0, Math.max(space, 0));
+  if (verb !== "approve" && verb !== "answer") return undefined;
+  return { verb, tool: group.slice(space + 1) };
 }
 
 /** The index row of a session, derived from it alone; undefined where there must be none. */

@@ -257,7 +257,7 @@ export class Engine implements AsyncDisposable {
     rest.signal?.addEventListener("abort", release, { once: true });
     const frames = follow(actor, this.#options.storage, cursor, {
       ...rest,
-      ...(person && { join: () => this.presence.join(session) }),
+      ...(person && { join: () => this.presence.join(session, person) }),
     });
     return releasing(frames, release);
   }

@@ -5,7 +5,7 @@ import {
   type SocketRef,
   type SocketSubscribe,
 } from "@holdfast/protocol";
-import { isPerson, mayRead, visibilityOf } from "../auth/index.ts";
+import { mayRead, personIn, visibilityOf } from "../auth/index.ts";
 import type { FrameText, Snapshot, Visibility } from "../engine/index.ts";
 import { rejectionOf } from "../http/index.ts";
 import type { SocketOptions } from "./context.ts";
@@ -53,7 +53,11 @@ export function createSubscriptions(
       const { identity } = credentials.of(frame);
       const reading = {
         signal,
-        person: isPerson(identity),
+        ...(personIn(identity, session) && {
+          // By the token that the socket has then.
+          person: (verb: "answer" | "approve", tool: string) =>
+            personIn(credentials.own?.identity ?? identity, session)?.(verb, tool) ?? false,
+        }),
         visibility,
         onSlow: () => close(following, SLOW),
         // An attempt's are bounded by what it works on.

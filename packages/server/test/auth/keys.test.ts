@@ -211,6 +211,11 @@ test("published keys that were replaced: the new one is good, the old one no lon
     expect(await worth(server, fresh)).toBe(200);
     const again = await mintToken({ ...ana, keyId: "one", privateKey: privatePem(rsa.privateKey) });
     expect(await worth(server, again)).toEqual(NOTHING);
+    // One that was found good before is not looked at again, but for ten minutes at most.
+    expect(await worth(server, old)).toBe(200);
+    Date.now = () => clock() + 600_000;
+    expect(await worth(server, old)).toEqual(NOTHING);
+    expect(await worth(server, fresh)).toBe(200);
   } finally {
     Date.now = clock;
   }
@@ -243,6 +248,21 @@ test.each([
   const server = open({ jwksUrl, fetch: async () => answer(), log: () => {} });
   const token = await mintToken({ ...ana, privateKey: privatePem(rsa.privateKey) });
   expect(await worth(server, token)).toEqual([503, "overloaded"]);
+});
+
+test("a published key makes no attempt's token", async () => {
+  const keys = [rsa.publicKey.export({ format: "jwk" })];
+  const server = open({ secret, jwksUrl, fetch: async () => Response.json({ keys }) });
+  const token = await server.mint("user:ana");
+  await send(server, { method: "PUT", path: "/v1/sessions/s", token, body: {} });
+  const attempt = { session: "s", runId: "r", attempt: 1 };
+  const reads = async (more: object) => {
+    const by = await new SignJWT({ ...claims, ...more })
+      .setProtectedHeader({ alg: "RS256" })
+      .sign(rsa.privateKey);
+    return (await send(server, { method: "GET", path: "/v1/sessions/s", token: by })).status;
+  };
+  expect([await reads({}), await reads({ attempt })]).toEqual([200, 401]);
 });
 
 test("a secret, or a short key, that is published signs nothing", async () => {
