@@ -137,7 +137,7 @@ export function createSubscriptions(
       else outgoing.send({ type: "unsubscribed", ...nameOf(frame), ...refIn(frame) });
     },
     review() {
-      for (const following of [...all.values()]) {
+      for (const following of all.values()) {
         try {
           const visibility = permit(following.frame);
           if (visibility.key === following.visibility.key) continue;
