@@ -38,12 +38,22 @@ function ownKey(): string {
 }
 
 function wordsOf(found: AuditFinding, file: string): string {
-  const { session = "", records, refusals, checkpoints, withoutContent, upTo, broken } = found;
+  const {
+    session = "",
+    after = 0,
+    records,
+    refusals,
+    checkpoints,
+    withoutContent,
+    upTo,
+    broken,
+  } = found;
   if (broken) return `${file} is broken at line ${broken.line}. ${broken.why}`;
   const until = new Date(upTo?.at ?? 0).toISOString();
   const without =
     withoutContent > 0
       ? `\n${withoutContent} without what they say: it was erased or left out. Their digests are in the chain.`
       : "";
-  return `${file} is as it was signed: session ${JSON.stringify(session)} up to ${until}, record ${records}; refusals kept: ${refusals}; checkpoints: ${checkpoints}.${without}`;
+  const from = after > 0 ? `, only from record ${after + 1}` : "";
+  return `${file} is as it was signed: session ${JSON.stringify(session)}${from} up to ${until}, record ${records}; refusals kept: ${refusals}; checkpoints: ${checkpoints}.${without}`;
 }

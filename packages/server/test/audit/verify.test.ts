@@ -136,11 +136,12 @@ describe("an export", () => {
     },
   );
 
-  test("may begin after a record", async () => {
+  test("may begin after a record, and is found to be that part", async () => {
     const lines = await exportOf(FULL, 3);
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ kind: "session", after: { n: 3 } });
     expect(JSON.parse(lines[1] ?? "")).toMatchObject({ n: 4 });
-    expect(await findingOf(lines)).toMatchObject({ ok: true });
+    expect(await findingOf(lines)).toMatchObject({ ok: true, after: 3 });
+    expect(await findingOf(await exportOf(FULL))).not.toHaveProperty("after");
     expect(await isOk(lines.toSpliced(1, 1))).toBe(false);
   });
 

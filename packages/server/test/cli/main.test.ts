@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { decodeJwt } from "jose";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { audit } from "../../src/cli/audit.ts";
 import { createServer, memoryStorage } from "../../src/index.ts";
 import { openSqlite } from "../../src/storage/sqlite/open.ts";
 import { hashFiles } from "../storage/directory.ts";
@@ -22,6 +23,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "holdfast-cli-"));
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const child of children.splice(0)) child.kill("SIGKILL");
   await rm(directory, { recursive: true, force: true });
 });
@@ -223,29 +225,36 @@ test("holdfast audit export fetches what verify accepts, and says why it could n
     method: "PUT",
     headers: { authorization: `Bearer ${token}` },
   });
-  const file = join(directory, "audit.jsonl");
-  const env = { HOLDFAST_TOKEN: token, HOLDFAST_SECRET: secret };
+  const [whole, part] = [join(directory, "audit.jsonl"), join(directory, "part.jsonl")];
   const exportTo = ["export", session, "--url", `${url}/`];
-  const written = holdfast(["audit", ...exportTo, "--out", file], env);
-  await written.ended;
-  expect([written.child.exitCode, written.output]).toEqual([0, ""]);
-  const verified = holdfast(["audit", "verify", file], env);
-  await verified.ended;
-  expect(verified.output).toMatch(/is as it was signed: session "team a\/1"/);
-  expect(verified.child.exitCode).toBe(0);
-  const printed = holdfast(["audit", ...exportTo, "--after", "1"], env);
+  vi.stubEnv("HOLDFAST_TOKEN", token);
+  vi.stubEnv("HOLDFAST_SECRET", secret);
+  const printed = holdfast(["audit", ...exportTo]);
+  await audit([...exportTo, "--out", whole]);
+  await audit([...exportTo, "--after", "1", "--out", part]);
   await printed.ended;
-  const [first = ""] = printed.output.split("\n");
-  expect(JSON.parse(first)).toMatchObject({ kind: "session", session, after: { n: 1 } });
-
-  for (const [args, words, changed] of [
-    [["export", "none", "--url", url], /answered 404: .*none/, {}],
-    [exportTo, /HOLDFAST_TOKEN is not set/, { HOLDFAST_TOKEN: "" }],
-    [["export", session, "--url", "http://127.0.0.1:1"], /cannot be reached/, {}],
+  expect(printed.child.exitCode).toBe(0);
+  expect(JSON.parse(printed.output.split("\n")[0] ?? "")).toMatchObject({
+    session,
+    kind: "session",
+  });
+  for (const [file, words] of [
+    [whole, /is as it was signed: session "team a\/1" up to/],
+    [part, /is as it was signed: session "team a\/1", only from record 2 up to/],
   ] as const) {
-    const failed = holdfast(["audit", ...args], { ...env, ...changed });
-    await failed.ended;
-    expect([failed.child.exitCode, failed.output]).toEqual([1, expect.stringMatching(words)]);
+    const verified = holdfast(["audit", "verify", file]);
+    await verified.ended;
+    expect([verified.child.exitCode, verified.output]).toEqual([0, expect.stringMatching(words)]);
   }
-  expect(await readdir(directory)).toEqual(["audit.jsonl"]);
+  const refused = (...args: readonly string[]) => audit([...args, "--out", join(directory, "no")]);
+  await expect(refused("export", "none", "--url", url)).rejects.toThrow(/answered 404: .*none/);
+  await expect(refused("export", session, "--url", "http://127.0.0.1:1")).rejects.toThrow(
+    /cannot be reached/,
+  );
+  await expect(refused("export")).rejects.toThrow(/Say `holdfast audit export/);
+  vi.stubEnv("HOLDFAST_TOKEN", "nonsense");
+  await expect(refused(...exportTo)).rejects.toThrow(/answered 401/);
+  vi.stubEnv("HOLDFAST_TOKEN", "");
+  await expect(refused(...exportTo)).rejects.toThrow(/HOLDFAST_TOKEN is not set/);
+  expect(await readdir(directory)).toEqual(["audit.jsonl", "part.jsonl"]);
 });
