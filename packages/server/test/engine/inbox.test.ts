@@ -228,3 +228,30 @@ test("who watches the inbox is a reader of its principal, until they leave", asy
   await second.return();
   await watch(signal).return();
 });
+
+test("those that were found to wait too long are listed alone, and watched as they become so", async () => {
+  const clock = new ManualClock();
+  await using engine = startEngine({
+    storage: memoryStorage({ now: clock.now }),
+    schedule: clock.schedule,
+  });
+  const escalated = { ...all, escalated: true } as const;
+  const over = new AbortController();
+  const watching = engine.watchCalls(escalated, anybody, over);
+  expect((await watching.next()).value).toEqual({ type: "page", page: { calls: [] } });
+  await engine.create("s", { agent: "demo" }, ANA);
+  const tools = [{ name: "locate" }, { name: "look", escalateMs: 1000 }];
+  await send(engine, "s", { type: "tools.advertise", tools });
+  const attempt = await startAttempt(engine, "s");
+  await attempt.append(...propose("locate", "look"));
+  await attempt.finish();
+  expect(await engine.calls(escalated, anybody)).toEqual({ calls: [] });
+  await clock.advance(1000);
+  const { calls } = await engine.calls(escalated, anybody);
+  expect(calls).toMatchObject([{ id: "call_look", escalatedAt: clock.now() }]);
+  const heard: InboxNews[] = [];
+  while (heard.at(-1)?.type !== "call") heard.push((await watching.next()).value as InboxNews);
+  expect(heard.at(-1)).toEqual({ type: "call", call: calls[0] });
+  expect(new Set(heard.slice(0, -1).map(({ type }) => type))).toEqual(new Set(["gone"]));
+  over.abort();
+});

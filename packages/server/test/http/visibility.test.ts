@@ -140,13 +140,18 @@ test("7.6 a claimer gets the arguments of its call, and shows them to nobody els
   const call = async (token: string) =>
     (await state(token)).state.calls.find(({ id }) => id === "held");
   expect(await call(ana)).toMatchObject({ status: "open", redacted: true, arguments: "" });
-  const verdict = await command({ type: "call.claim", callId: "held" }, ana);
+  const claim = { id: "claim", type: "call.claim", callId: "held" } as const;
+  const verdict = await command(claim, ana);
   expect(verdict["arguments"]).toBe(`{"n":"${SECRET} of held"}`);
   expect(await call(ana)).toMatchObject({ arguments: verdict["arguments"] });
   expect(await call(bo)).toMatchObject({ status: "claimed", arguments: "" });
-  // Who sees them anyway is not told twice.
+  const repeated = await command(claim, ana);
+  expect(repeated).toMatchObject({ repeated: true, arguments: verdict["arguments"] });
   await command({ type: "call.release", callId: "held", claimId: String(verdict["claimId"]) }, ana);
   expect(await call(ana)).toMatchObject({ status: "open", arguments: "" });
+  // It holds the call no more.
+  expect(await command(claim, ana)).not.toHaveProperty("arguments");
+  // Who sees them anyway is not told twice.
   expect(await command({ type: "call.claim", callId: "held" }, root)).not.toHaveProperty(
     "arguments",
   );
