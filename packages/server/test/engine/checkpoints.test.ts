@@ -166,3 +166,27 @@ test("a session that closes with its engine leaves nothing to sign", async () =>
 async function drain(lines: AsyncIterable<string>): Promise<void> {
   for await (const _ of lines); // to the end
 }
+
+test("an audit that is asked for while it is signed is signed after that, and not behind it", async () => {
+  const inner = memoryStorage();
+  const gate = Promise.withResolvers<void>();
+  let asked = 0;
+  const storage: Storage = {
+    ...inner,
+    addAudit: async (...args) => {
+      if ((asked += 1) === 1) await gate.promise;
+      return inner.addAudit(...args);
+    },
+  };
+  await using engine = startEngine({ storage });
+  await engine.create("s", { agent: "demo" }, ANA);
+  const first = engine.trail.export("s");
+  await until("it is signed", () => asked === 1);
+  await send(engine, "s", { type: "policy.set", policy: {} });
+  const second = engine.trail.export("s");
+  await quiet();
+  gate.resolve();
+  await drain(await first);
+  await drain(await second);
+  expect(await engine.trail.verify("s")).toMatchObject({ ok: true, records: 2, checkpoints: 2 });
+});
