@@ -79,8 +79,19 @@ export type ServerFrame =
     } & SocketAttempt)
   /** The socket has the attempt's token no more. */
   | ({ readonly type: "forgotten"; readonly error?: Rejection } & SocketAttempt)
-  | ({ readonly type: "subscribed"; readonly session: string; readonly ref?: SocketRef } & Under)
-  | { readonly type: "entries"; readonly session: string; readonly frame: Frame }
+  | ({
+      readonly type: "subscribed";
+      readonly session: string;
+      /** What the reader sees, where that is not everything; its entries say the same. */
+      readonly visibility?: string;
+      readonly ref?: SocketRef;
+    } & Under)
+  | {
+      readonly type: "entries";
+      readonly session: string;
+      readonly visibility?: string;
+      readonly frame: Frame;
+    }
   /** Start over from this state. */
   | ({
       readonly type: "reset";

@@ -16,6 +16,8 @@ const ANSWER: Event = {
   answer: { type: "text", text: "yes" },
 };
 
+const SECRET = "what was written";
+
 describe("6.13", () => {
   it("6.13 an act is who did what to what, without what they wrote", () => {
     expect(actOf(entryOf(ANSWER))).toEqual({
@@ -40,6 +42,38 @@ describe("6.13", () => {
       facts: { approved: false },
     });
   });
+
+  it.each<Event>([
+    { type: "session.created", agent: "demo" },
+    { type: "session.updated", metadata: {} },
+    { type: "session.closed", reason: SECRET },
+    { type: "content.erased", messageId: "m", reason: SECRET },
+    { type: "message.added", messageId: "m", role: "user", content: SECRET },
+    { type: "policy.set", policy: {} as never },
+    { type: "tools.advertised", tools: [{ name: SECRET }] as never },
+    { type: "approval.granted", tool: "t", callId: "c" },
+    { type: "approval.revoked", tool: "t" },
+    { type: "call.decided", callId: "c", approvalId: "a", approved: true, digest: SECRET },
+    ANSWER,
+    { ...ANSWER, type: "call.answer_replaced" } as Event,
+    { type: "call.claimed", callId: "c", claimId: "k" },
+    { type: "call.released", callId: "c", claimId: "k", reason: "released", status: "open" },
+    {
+      type: "call.settled",
+      callId: "c",
+      outcome: "cancelled",
+      reason: "cancelled",
+      message: SECRET,
+    },
+    { type: "run.ended", outcome: "cancelled", reason: SECRET },
+  ])(
+    "6.13 what people and clients do is an act, and says no more than what was done: %j",
+    (event) => {
+      const act = actOf(entryOf(event));
+      expect(act).toMatchObject({ what: event.type, ids: { runId: "r1" } });
+      expect(JSON.stringify(act)).not.toContain(SECRET);
+    },
+  );
 
   it.each<Event>([
     { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x" },

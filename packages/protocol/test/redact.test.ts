@@ -154,3 +154,16 @@ it("7.5 of a call that the reader holds the rows show the arguments, and nothing
   expect(call).toMatchObject({ redacted: true, arguments: SECRET + SECRET });
   expect(call).not.toHaveProperty("metadata");
 });
+
+it("7.5 an entry that is redacted has no salt, and one that is not keeps it", () => {
+  const toolOf = () => "tool";
+  const entry: Entry = {
+    offset: toOffset("e", 1),
+    at: 1,
+    actor: "user:ana",
+    salt: "grain",
+    event: { type: "call.decided", callId: "c", approvalId: "a", approved: true, digest: SECRET },
+  };
+  expect(redactEntry(entry, () => false, toolOf)).not.toHaveProperty("salt");
+  expect(redactEntry(entry, () => true, toolOf)).toBe(entry);
+});

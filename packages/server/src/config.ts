@@ -22,7 +22,7 @@ export interface ServerOptions extends Omit<KeyOptions, "secret"> {
   readonly formerAuditKeys?: readonly string[];
   /**
    * Development: anybody gets a token under a name they choose, and only loopback is listened on. Default: nothing was
-   * given that tokens are checked with.
+   * given that tokens are checked with; then, no such tokens are given behind `fetch`, which anybody might reach.
    */
   readonly dev?: boolean;
   /** Origins such as `https://app.example` whose pages may use the server, beside its own. Default: none. */

@@ -79,7 +79,9 @@ export function createServer(options: ServerOptions): Server {
   });
   const webhooks = hooks && startWebhooks(hooks, { ...config, engine });
   const maxBodyBytes = limits.bodyBytes;
-  const http = { ...config, maxBodyBytes, engine, tokens, revocations, dev, heartbeatMs };
+  const devBehindFetch = options.dev === true;
+  const kept = { engine, tokens, revocations };
+  const http = { ...config, ...kept, maxBodyBytes, dev, devBehindFetch, heartbeatMs };
   const app = createApp(http);
   const direct = directCommands(http);
   const sockets = createSockets({

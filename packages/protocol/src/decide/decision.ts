@@ -39,6 +39,13 @@ export function decideCall(draft: Draft, command: CallDecide, env: Env): Ruling 
       { approvers: ruleOf(draft.state, call.name)?.approvers },
     );
   }
+  if (command.digest !== undefined && env.actor.may?.("data", call.name) === false) {
+    // Whether it is the right one would tell whether a guess at the arguments is.
+    return refuse(
+      "forbidden",
+      `${env.actor.principal} does not see the arguments of ${call.name}: decide by the approval's id, and name no digest.`,
+    );
+  }
   const { approval } = call;
   if (!approval || !names(command, approval)) return staleDecision(call);
   const edited = command.approved ? command.arguments : undefined;

@@ -9,7 +9,13 @@ import type { Transport } from "./transport.ts";
 
 /** What a follower gets: a whole state to start over from, or the entries that follow what it has. */
 export type Followed =
-  | { readonly type: "state"; readonly state: StateRows; readonly offset: Offset }
+  | {
+      readonly type: "state";
+      readonly state: StateRows;
+      readonly offset: Offset;
+      /** The key of what the reader sees, where that is not everything: it belongs to every offset from here on. */
+      readonly visibility?: string;
+    }
   | { readonly type: "frame"; readonly frame: Frame };
 
 /** What happens to the connection under a follower. */
@@ -24,6 +30,8 @@ export interface FollowOptions {
   readonly session: string;
   /** Begin after this offset; without it, with the state. */
   readonly after?: Offset;
+  /** With `after`: the `visibility` of the state that it leads on from, where that had one. */
+  readonly visibility?: string;
   readonly signal?: AbortSignal;
   /** How often the server says that it is there, milliseconds; 2.5 times as long a silence means it is not. Default 15 s. */
   readonly heartbeatMs?: number;
@@ -44,6 +52,7 @@ export async function* follow(
   {
     session,
     after,
+    visibility: begunWith,
     signal,
     heartbeatMs = 15_000,
     connectivity = systemConnectivity,
@@ -55,7 +64,7 @@ export async function* follow(
   const once = { tries: 1, ...(signal && { signal }) };
   let cursor = after;
   /** What the server says this reader sees; another's cursor leads nowhere. */
-  let visibility: string | undefined;
+  let visibility = begunWith;
   let failures = 0;
   for (;;) {
     try {
@@ -105,7 +114,7 @@ export async function* follow(
 
   function begin({ state, offset, visibility: seen }: StateAt): Followed {
     visibility = seen;
-    return { type: "state", state, offset };
+    return { type: "state", state, offset, ...(seen !== undefined && { visibility: seen }) };
   }
 
   /** The frame cut to what is new, preceded by what it shows to be missing. */

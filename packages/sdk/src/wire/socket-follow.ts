@@ -15,7 +15,8 @@ export interface Wanted {
 
 /**
  * One session's entries over a line, until the line or the subscription ends. Leaving the loop ends the subscription.
- * Frames of the same session that another subscription brought may be among them, before or beyond the cursor.
+ * Frames of the same session that another subscription brought may be among them, before or beyond the cursor, as long as
+ * they show what this one's reader sees.
  *
  * @throws {HoldfastError} why it ended; the signal's reason
  */
@@ -28,6 +29,8 @@ export async function* follow(
   const name = { session, ...(runId !== undefined && { runId, attempt }) };
   let ready: Arrived[] = [];
   let isOpen = false;
+  /** What the reader sees, as the server's key says. */
+  let seen: string | undefined;
   let ended: { readonly reason: unknown } | undefined;
   let wake = () => {};
 
@@ -46,7 +49,7 @@ export async function* follow(
   function take(frame: ServerFrame): Arrived | undefined {
     switch (frame.type) {
       case "entries":
-        if (!isOpen || frame.session !== session) return undefined;
+        if (!isOpen || frame.session !== session || frame.visibility !== seen) return undefined;
         return { type: "frame", frame: parseFrame(frame.frame) };
       case "error":
         if (frame.ref === ref) end(new HoldfastError(frame.error));
@@ -56,9 +59,11 @@ export async function* follow(
       case "subscribed":
         if (frame.ref !== ref) return undefined;
         isOpen = true;
+        seen = frame.visibility;
         return { type: "open" };
       case "reset":
         if (!isOpen || !isMine(frame)) return undefined;
+        seen = frame.visibility;
         return { type: "reset", ...parseStateAt(frame) };
       case "unsubscribed":
         // Another of this name may have ended just before this one began.

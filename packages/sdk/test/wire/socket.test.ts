@@ -1,6 +1,8 @@
 import { HoldfastError } from "@holdfast/protocol";
 import { expect, test, vi } from "vitest";
 import { createSocket } from "../../src/client/index.ts";
+import { proposal } from "../../../protocol/test/support/desk.ts";
+import type { Arrived } from "../../src/wire/arrived.ts";
 import { realServer } from "../support/real-server.ts";
 import { createSockets } from "../support/sockets.ts";
 
@@ -109,5 +111,41 @@ test("an aborted request is over at once, and a silent server is not waited for"
   await expect(asked).rejects.toThrow("enough");
   expect(await socket.commands("s", ["7"], never)).toHaveLength(1);
   await vi.waitFor(() => expect(sockets.heard.some(({ type }) => type === "pong")).toBe(true));
+  socket.close();
+});
+
+test("7.7 a session that is followed under two rights gives each follower what its own right shows", async () => {
+  await using server = await realServer();
+  const verbs = ["read", "send", "agent:demo"] as const;
+  const token = await server.mint("user:ana", [{ sessions: "*", verbs }]);
+  const session = server.client("ana", { token }).open("s", { create });
+  await session.send("hello");
+  const socket = createSocket({ url: server.url, token });
+  const claim = JSON.stringify({ agent: "demo", worker: "w" });
+  const { runId, attempt, ...work } = (await socket.work(claim, 0, never)) as {
+    runId: string;
+    attempt: number;
+    token: string;
+  };
+  const lane = socket.lane({ session: "s", runId, attempt, token: work.token });
+  const over = new AbortController();
+  const head = session.state.head;
+  const until = async (frames: AsyncGenerator<Arrived>, word: string) => {
+    for (let all = ""; ;) {
+      all += JSON.stringify((await frames.next()).value);
+      if (all.includes(word)) return all;
+    }
+  };
+  const own = socket.subscribe("s", head, over.signal);
+  const full = lane.subscribe("s", head, over.signal);
+  await until(own, "reset");
+  await until(full, "open");
+  const items = [{ type: "round.open" }, ...proposal("c1", "pay", '{"n":"s3cret"}')];
+  const batch = { id: "1", runId, attempt, producer: "p", seq: 1 };
+  const append = { type: "run.append", ...batch, items: [...items, { type: "round.close" }] };
+  await lane.append("s", JSON.stringify(append), batch, never);
+  expect(await until(full, "call.opened")).toContain("s3cret");
+  expect(await until(own, "call.opened")).not.toContain("s3cret");
+  over.abort();
   socket.close();
 });

@@ -49,6 +49,8 @@ export interface AuditFinding {
   /** Everything is what was signed, up to `upTo`. */
   readonly ok: boolean;
   readonly session?: string;
+  /** The record that it begins behind, where it is not all of the session's: what came before was not looked at. */
+  readonly after?: number;
   /** The last record's number. */
   readonly records: number;
   readonly refusals: number;
@@ -98,6 +100,8 @@ class Wrong extends Error {}
 class Check {
   readonly #keys: readonly string[];
   #session: string | undefined;
+  /** The record that the first one follows. */
+  #after = 0;
   #head: ChainHead = { n: 0, hash: "" };
   /** The hash of the last refusal, once there is one. */
   #tail: string | undefined;
@@ -117,6 +121,7 @@ class Check {
     const { at, offset } = this.#end ?? {};
     return {
       ...(this.#session !== undefined && { session: this.#session }),
+      ...(this.#after > 0 && { after: this.#after }),
       records: this.#head.n,
       refusals: this.#refusals,
       checkpoints: this.#checkpoints,
@@ -161,6 +166,7 @@ class Check {
     if (!isFirst && !isLater) throw new Wrong("The chain does not begin as this session's does.");
     this.#session = session;
     this.#head = { n, hash };
+    this.#after = n;
     this.#signed = n;
   }
 

@@ -8,7 +8,6 @@ export { mintToken } from "./mint.ts";
 export type { MintOptions } from "./mint.ts";
 export {
   canRead,
-  isPerson,
   mayAdminister,
   mayAdministerAll,
   mayCommand,
@@ -17,6 +16,7 @@ export {
   mayList,
   mayRead,
   mayWork,
+  personIn,
   seesData,
 } from "./permit.ts";
 export { forbidden, unauthenticated } from "./refusals.ts";

@@ -6,11 +6,13 @@ import {
   decodeProtectedHeader,
   errors,
   jwtVerify,
+  type CryptoKey,
   type JWTPayload,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
 } from "jose";
 import { HoldfastError, reject } from "@holdfast/protocol";
+import { fetchKeys } from "./fetch-keys.ts";
 import { isLoopback } from "./loopback.ts";
 import { unauthenticated } from "./refusals.ts";
 
@@ -44,7 +46,7 @@ export type CheckToken = (token: string, now: number) => Promise<Checked>;
 interface Key {
   readonly alg: Algorithm;
   readonly kid?: string;
-  readonly key: Uint8Array | KeyObject;
+  readonly key: Uint8Array | KeyObject | CryptoKey;
 }
 
 type Algorithm = "HS256" | "RS256" | "ES256";
@@ -85,10 +87,7 @@ export function createCheck(options: KeyOptions): CheckToken {
       if (payload) return { payload, until: Number.POSITIVE_INFINITY };
     }
     if (!remote || isAttempt || alg === "HS256") throw unauthenticated(NOT_VALID);
-    const { payload } = await jwtVerify(token, remote, {
-      ...claims,
-      algorithms: ["RS256", "ES256"],
-    }).catch(refused);
+    const payload = await verifyWithPublished(token, { alg, remote }, claims);
     // A key that is no longer published stops being good, as soon as that can be known.
     return { payload, until: now + JWKS_AGE };
   };
@@ -123,8 +122,22 @@ async function verifyWith(
   }
 }
 
-function refused(error: unknown): never {
-  throw refusalOf(error);
+async function verifyWithPublished(
+  token: string,
+  { alg, remote }: { readonly alg: Algorithm; readonly remote: JWTVerifyGetKey },
+  claims: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, remote, { ...claims, algorithms: [alg] })).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw refusalOf(error);
+    // Keys without ids, while one replaces the other: either may have signed it.
+    for await (const key of error) {
+      const payload = await verifyWith(token, { alg, key }, claims);
+      if (payload) return payload;
+    }
+    throw unauthenticated(NOT_VALID);
+  }
 }
 
 function refusalOf(cause: unknown): HoldfastError {
@@ -151,7 +164,7 @@ function remoteKeys(text: string, options: KeyOptions): JWTVerifyGetKey {
   const keys = createRemoteJWKSet(url, {
     cacheMaxAge: JWKS_AGE,
     cooldownDuration: JWKS_COOLDOWN,
-    ...(options.fetch && { [customFetch]: options.fetch }),
+    [customFetch]: fetchKeys(options.fetch ?? fetch),
   });
   return async (header, token) => {
     try {

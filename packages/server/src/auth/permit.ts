@@ -32,9 +32,14 @@ export function mayEnter({ attempt, grants }: Identity, session: string): void {
   throw forbidden(`This token is for other sessions than ${session}.`);
 }
 
-/** Creating a session; with a policy of its own, as who administers it. */
-export function mayCreate(identity: Identity, session: string, withPolicy: boolean): void {
-  requirePlain(identity, withPolicy ? "admin" : "send", session);
+/** Creating a session; with a policy of its own, or in the name of somebody else, as who administers it. */
+export function mayCreate(
+  identity: Identity,
+  session: string,
+  { policy, owner }: { readonly policy?: unknown; readonly owner?: string } = {},
+): void {
+  const isPlain = policy === undefined && (owner ?? identity.principal) === identity.principal;
+  requirePlain(identity, isPlain ? "send" : "admin", session);
 }
 
 /** Deleting a session, and whatever else is its administrator's. */
@@ -48,9 +53,13 @@ export function mayAdministerAll({ attempt, grants }: Identity): void {
   if (attempt || !all) throw forbidden("This needs admin in all sessions (*).");
 }
 
-/** Whether it is a person, and not an agent or a back end. */
-export function isPerson({ principal, attempt }: Identity): boolean {
-  return principal.startsWith("user:") && !attempt;
+/** What a person may do for calls of a session; undefined for an agent or a back end, whom no call waits for. */
+export function personIn(
+  { principal, grants, attempt }: Identity,
+  session: string,
+): ((verb: "answer" | "approve", tool: string) => boolean) | undefined {
+  if (attempt || !principal.startsWith("user:")) return undefined;
+  return (verb, tool) => allowsFor(grants, session, verb, tool);
 }
 
 /** Listing sessions, of which it gets those that {@link canRead} lets it see. */

@@ -42,7 +42,7 @@ export class Revocations {
 
   has({ principal, tokenIds, issuedAt }: Identity): boolean {
     const revoked = this.#principals.get(principal);
-    return (revoked && issuedAt < revoked.before) || tokenIds.some((id) => this.#tokens.has(id));
+    return (revoked && issuedAt <= revoked.before) || tokenIds.some((id) => this.#tokens.has(id));
   }
 
   async add(revocation: Revocation): Promise<Revoked> {

@@ -15,6 +15,8 @@ const USAGE = `holdfast: a durable log for every agent conversation
   HOLDFAST_PUBLIC_KEYS     PEM blocks, a JWK or a JWK set: RS256, ES256
   HOLDFAST_JWKS_URL        where an issuer publishes its keys
 
+  holdfast audit export <session> [--url <server>] [--after <record>] [--out <file>]
+                                                      as JSON lines, with the token in HOLDFAST_TOKEN
   holdfast audit verify <file> [--key <public key>]   checks an exported audit
   holdfast audit key                                  the public key it is signed with
 

@@ -33,6 +33,7 @@ import { Subscription } from "./subscription.ts";
 import { withArguments } from "./claimed.ts";
 import { TagIndex } from "./tags.ts";
 import { noteTerms } from "./terms.ts";
+import { Unsigned } from "./unsigned.ts";
 import { FULL, type Snapshot, type Visibility } from "./visibility.ts";
 
 /** What an actor needs of the engine around it. */
@@ -76,6 +77,8 @@ export class SessionActor {
   readonly #tags: TagIndex;
   /** What somebody outside is told of; what is changed there from within {@link act} belongs to its commit. */
   readonly deliveries: Deliveries;
+  /** What of its acts is signed; what is said there from within {@link act} belongs to its commit. */
+  readonly unsigned: Unsigned;
   readonly #subscriptions = new Map<Subscription, Visibility>();
   #open = openBatch();
   /** The head storage has; null until the session exists there. */
@@ -100,6 +103,7 @@ export class SessionActor {
     this.#committed = loaded.state.head;
     this.#stored = isNew ? null : loaded.state.head;
     this.#due = new DueIndex(loaded.state, context.terms, context.leases.of(id));
+    this.unsigned = new Unsigned(id, this.#due, isNew);
     this.#tags = new TagIndex(loaded.state);
   }
 
@@ -334,6 +338,7 @@ export class SessionActor {
       rows.push(...told.rows);
       tags = [...tags, ...told.tags];
     }
+    this.unsigned.seal(batch.acts, state.head, now);
     const due = this.#due.take();
     if (batch.receipts.length > 0) {
       for (const [id, receipt] of batch.receipts) {

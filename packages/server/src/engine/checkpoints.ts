@@ -17,8 +17,8 @@ export interface CheckpointsOptions {
 
 /**
  * When chains are signed. What is new is counted, and nobody waits for it: a commit pays nothing but a look into a map,
- * and one without acts not even that. A crash forgets the counts: then a chain is signed after its next act, or when
- * its audit is read.
+ * and one without acts not even that. A crash forgets the counts: acts are signed all the same when their row's time comes
+ * ({@link Unsigned}), refusals with the next act, or when the audit is read.
  */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;

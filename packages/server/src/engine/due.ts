@@ -1,4 +1,5 @@
 import type { Call, Run, SessionRow } from "@holdfast/protocol";
+import type { Need } from "./presence.ts";
 
 /**
  * - `work`: a queued run that may be started, by agent.
@@ -6,6 +7,7 @@ import type { Call, Run, SessionRow } from "@holdfast/protocol";
  * - `claim`: an explicitly claimed call. `approval`: a gated call that will not wait for ever. `deadline`: likewise
  *   an open or claimed one. `escalation`: one that waits for a person, and is told of once.
  * - `expiry`: a session that does not live for ever.
+ * - `unsigned`: a session's acts of which no checkpoint was made, in case whoever was to make it is gone.
  * - `erasure`: content that is to be taken out of the log, in case whoever was at it is gone.
  * - what somebody outside is to be told: `wake`, that a run may be started; `waiting`, that a call waits for people;
  *   `escalated`, that it does for too long.
@@ -19,6 +21,7 @@ export type DueKind =
   | "escalation"
   | "expiry"
   | "erasure"
+  | "unsigned"
   | DeliveryKind;
 
 export type DeliveryKind = "wake" | "waiting" | "escalated";
@@ -32,6 +35,7 @@ export const TIMER_KINDS = [
   "escalation",
   "expiry",
   "erasure",
+  "unsigned",
 ] as const;
 
 export function isTimerKind(kind: string): boolean {
@@ -81,7 +85,10 @@ export function dueOfCall(
   call: Call | undefined,
   now: number,
   terms: Terms,
-): Record<Exclude<DueKind, "work" | "lease" | "wake" | "expiry" | "erasure">, Wanted | undefined> {
+): Record<
+  Exclude<DueKind, "work" | "lease" | "wake" | "expiry" | "erasure" | "unsigned">,
+  Wanted | undefined
+> {
   const claim =
     call?.status === "claimed" && call.claim && !call.claim.implicit
       ? { at: now + terms.claimLeaseMs, group: "", holder: call.claim.id }
@@ -105,7 +112,9 @@ export function dueOfCall(
     isForPeople && call.escalateAt !== undefined && call.escalatedAt === undefined
       ? { at: call.escalateAt, group: "", holder: String(call.escalateAt) }
       : undefined;
-  const waiting = isForPeople ? { at: now, group: "", holder: waitOf(call) } : undefined;
+  const waiting = isForPeople
+    ? { at: now, group: groupOfNeed(call), holder: waitOf(call) }
+    : undefined;
   const escalated =
     isForPeople && call.escalatedAt !== undefined
       ? { at: call.escalatedAt, group: "", holder: String(call.escalatedAt) }
@@ -117,6 +126,19 @@ export function dueOfCall(
 export function waitOf({ status, approval, manual }: Call): string {
   if (status === "gated") return `approval ${approval?.id ?? ""}`;
   return manual ? "manual" : "open";
+}
+
+/** What a call that waits for people needs of one, as its row's group says it: a tool's name may have spaces. */
+function groupOfNeed({ status, name }: Call): string {
+  return `${status === "gated" ? "approve" : "answer"} ${name}`;
+}
+
+/** What a `waiting` row says is needed; undefined where it says nothing. */
+export function needIn(group: string): Need | undefined {
+  const space = group.indexOf(" ");
+  const verb = group.slice(0, Math.max(space, 0));
+  if (verb !== "approve" && verb !== "answer") return undefined;
+  return { verb, tool: group.slice(space + 1) };
 }
 
 /** The index row of a session, derived from it alone; undefined where there must be none. */

@@ -32,6 +32,7 @@ import {
   type InboxNews,
   type MayRead,
   type SeesData,
+  type WatchOptions,
 } from "./inbox.ts";
 import { Leases } from "./leases.ts";
 import { requireSmall, type Limits } from "./limits.ts";
@@ -121,13 +122,19 @@ export class Engine implements AsyncDisposable {
       },
       unsure: noteDue,
     };
-    this.#sessions = new Sessions({ ...options, context });
+    const removed = (session: string) => {
+      this.#work.deleted(session);
+      this.trail.forget(session);
+      this.#inbox.removed(session);
+    };
+    this.#sessions = new Sessions({ ...options, context, removed });
     this.#timers = new Timers({
       storage,
       schedule,
       log,
       fire: async (due) => {
         if (due.kind === "expiry") return expire(this.#sessions, storage, due, SERVER);
+        if (due.kind === "unsigned") return this.trail.signNow(due.session);
         if (due.kind === "erasure") return this.#finishErasure(due.session, due.id);
         const fired = await this.#act(due.session, SERVER, (draft, env, on) => {
           fireDue(draft, env, on.due, due);
@@ -142,7 +149,7 @@ export class Engine implements AsyncDisposable {
       log,
       act: (session, actor, work) => this.#act(session, actor, work),
     });
-    this.#inbox = new Inbox(storage);
+    this.#inbox = new Inbox(storage, options.subscriberBytes);
     this.#timers.start();
   }
 
@@ -194,8 +201,6 @@ export class Engine implements AsyncDisposable {
   /** Removes a session and all that belongs to it; unknown sessions are fine. */
   async delete(id: string): Promise<void> {
     await this.#sessions.remove(id);
-    this.#work.deleted(id);
-    this.trail.forget(id);
   }
 
   /**
@@ -255,7 +260,7 @@ export class Engine implements AsyncDisposable {
     rest.signal?.addEventListener("abort", release, { once: true });
     const frames = follow(actor, this.#options.storage, cursor, {
       ...rest,
-      ...(person && { join: () => this.presence.join(session) }),
+      ...(person && { join: () => this.presence.join(session, person) }),
     });
     return releasing(frames, release);
   }
@@ -265,14 +270,20 @@ export class Engine implements AsyncDisposable {
     return this.#inbox.calls(query, mayRead, seesData);
   }
 
-  /** The same, and live; see {@link Inbox.watch}. */
+  /**
+   * The same, and live; see {@link Inbox.watch}.
+   *
+   * @throws HoldfastError `too_many_requests` where its principal has as many readers as it may have
+   */
   watchCalls(
     query: CallQuery,
     mayRead: MayRead,
-    signal: AbortSignal,
-    seesData?: SeesData,
+    options: WatchOptions,
   ): AsyncGenerator<InboxNews, void, void> {
-    return this.#inbox.watch(query, mayRead, signal, seesData);
+    const { principal, signal } = options;
+    const release = this.#subscribers.admit(undefined, principal);
+    signal.addEventListener("abort", release, { once: true });
+    return releasing(this.#inbox.watch(query, mayRead, options), release);
   }
 
   /**

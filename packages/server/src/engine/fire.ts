@@ -44,6 +44,7 @@ function timerOf(kind: DueKind, id: string, { holder }: Wanted): Timer | undefin
     case "work":
     case "expiry":
     case "erasure":
+    case "unsigned":
     case "wake":
     case "waiting":
     case "escalated":

@@ -2,6 +2,7 @@ import type { Offset } from "@holdfast/protocol";
 import { StorageError, type Storage } from "../storage/storage.ts";
 import type { SessionActor } from "./actor.ts";
 import { frame, isSameLife, joinBatches, type FrameText } from "./frame.ts";
+import type { MayAct } from "./presence.ts";
 import { FULL, type Visibility } from "./visibility.ts";
 
 export interface FollowOptions {
@@ -9,8 +10,8 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
   /** Hears, at once, that the reader fell too far behind and gets no more frames. */
   readonly onSlow?: () => void;
-  /** A person reads: as long as they do, nobody needs to be told elsewhere that the session waits for people. */
-  readonly person?: boolean;
+  /** A person reads, who may do this: as long as they do, nobody needs to be told elsewhere of calls that wait for it. */
+  readonly person?: MayAct;
   /** Who reads, for the limit on readers of one principal. */
   readonly principal?: string;
   /** What of it the reader sees. Default: everything. */

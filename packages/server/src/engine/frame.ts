@@ -8,6 +8,8 @@ export interface FrameText {
   readonly last: Offset;
   /** Where a reader of the same visibility goes on: `last`, for who sees everything. */
   readonly cursor: string;
+  /** The key of that visibility. */
+  readonly visibility: string;
   /** JSON of the protocol's `Frame`. */
   readonly text: string;
 }
@@ -27,6 +29,7 @@ export function frame(
     after,
     last,
     cursor: cursorOf(last, visibility),
+    visibility: visibility.key,
     text: `{"after":${JSON.stringify(after)},"entries":${entries}}`,
   };
 }

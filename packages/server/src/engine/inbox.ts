@@ -12,6 +12,8 @@ export interface CallQuery {
   readonly agent?: string;
   /** True: only those that were found to wait too long. */
   readonly escalated?: true;
+  /** Only those that wait since before this. Unix milliseconds. */
+  readonly waitingBefore?: number;
   /** The `next` of an earlier page of the same query. */
   readonly after?: string;
   readonly newestFirst?: boolean;
@@ -40,11 +42,14 @@ export interface CallPage {
   readonly next?: string;
 }
 
-/** What somebody who watches is told: a call as it is now, or one that waits no more or matches no more. */
+/**
+ * What somebody who watches is told: a call as it is now, or one that waits no more or matches no more; without an id,
+ * all of a session that was deleted.
+ */
 export type InboxNews =
   | { readonly type: "page"; readonly page: CallPage }
   | { readonly type: "call"; readonly call: PendingCall }
-  | { readonly type: "gone"; readonly session: string; readonly id: string };
+  | { readonly type: "gone"; readonly session: string; readonly id?: string };
 
 /** Whether what is in a session may be shown. */
 export type MayRead = (session: string) => boolean;
@@ -54,25 +59,42 @@ export type SeesData = (session: string, tool: string) => boolean;
 
 const ALL: SeesData = () => true;
 
+export interface WatchOptions {
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  readonly seesData?: SeesData;
+  /** Hears, at once, that the reader fell too far behind and is told nothing more. */
+  readonly onSlow?: () => void;
+  /** Who reads, for the limit on readers of one principal. */
+  readonly principal?: string;
+}
+
 /** How much news waits for one who watches. */
 const MOST_NEWS = 1000;
+
+/** What one piece of it is counted as, in characters, beside the reason of its approval. */
+const NEWS_SIZE = 512;
 
 /** The calls of all sessions that wait for somebody, from storage; and whoever watches them. */
 export class Inbox {
   readonly #storage: Storage;
+  readonly #maxBytes: number;
   readonly #watchers = new Set<Watcher>();
 
-  constructor(storage: Storage) {
+  /** @param maxBytes the most news that waits for one who watches, in characters */
+  constructor(storage: Storage, maxBytes: number) {
     this.#storage = storage;
+    this.#maxBytes = maxBytes;
   }
 
   /** One page. Sessions that may not be read are left out, so that pages may be short. */
   async calls(query: CallQuery, mayRead: MayRead, seesData = ALL): Promise<CallPage> {
-    const { after, newestFirst, limit } = query;
+    const { waitingBefore: before, after, newestFirst, limit } = query;
     const { rows, next } = await this.#storage.find({
       kind: "call",
       tags: tagsOf(query),
       limit,
+      ...(before !== undefined && { before }),
       ...(after !== undefined && { after }),
       ...(newestFirst && { newestFirst }),
     });
@@ -91,10 +113,10 @@ export class Inbox {
   async *watch(
     query: CallQuery,
     mayRead: MayRead,
-    signal: AbortSignal,
-    seesData = ALL,
+    { signal, seesData = ALL, onSlow }: WatchOptions,
   ): AsyncGenerator<InboxNews, void, void> {
-    const watcher = new Watcher(tagsOf(query), mayRead, seesData);
+    const maxBytes = this.#maxBytes;
+    const watcher = new Watcher(query, { mayRead, seesData, maxBytes, onSlow });
     const stop = () => watcher.close();
     signal.addEventListener("abort", stop);
     this.#watchers.add(watcher);
@@ -122,23 +144,36 @@ export class Inbox {
     }
   }
 
+  /** Hears of every session that was deleted, and with it whatever waited there. */
+  removed(session: string): void {
+    for (const watcher of this.#watchers) watcher.tellRemoved(session);
+  }
+
   close(): void {
     for (const watcher of this.#watchers) watcher.close();
   }
 }
 
+interface WatcherOptions {
+  readonly mayRead: MayRead;
+  readonly seesData: SeesData;
+  readonly maxBytes: number;
+  readonly onSlow: (() => void) | undefined;
+}
+
 class Watcher {
   readonly #tags: readonly string[];
-  readonly #mayRead: MayRead;
-  readonly #seesData: SeesData;
+  readonly #before: number;
+  readonly #options: WatcherOptions;
   #news: InboxNews[] = [];
+  #bytes = 0;
   #wake = Promise.withResolvers<void>();
   #closed = false;
 
-  constructor(tags: readonly string[], mayRead: MayRead, seesData: SeesData) {
-    this.#tags = tags;
-    this.#mayRead = mayRead;
-    this.#seesData = seesData;
+  constructor(query: CallQuery, options: WatcherOptions) {
+    this.#tags = tagsOf(query);
+    this.#before = query.waitingBefore ?? Infinity;
+    this.#options = options;
   }
 
   tell(
@@ -147,12 +182,17 @@ class Watcher {
     tags: readonly string[] | null,
     call: PendingCall | undefined,
   ): void {
-    if (this.#closed || !this.#mayRead(session)) return;
-    const isMatch = call && this.#tags.every((tag) => tags?.includes(tag));
-    const seen = isMatch && shownTo(call, this.#seesData);
-    this.#news.push(seen ? { type: "call", call: seen } : { type: "gone", session, id });
-    if (this.#news.length > MOST_NEWS) this.close();
-    else this.#wake.resolve();
+    const { mayRead, seesData } = this.#options;
+    if (this.#closed || !mayRead(session)) return;
+    const isMatch =
+      call && call.waiting.since < this.#before && this.#tags.every((tag) => tags?.includes(tag));
+    const seen = isMatch && shownTo(call, seesData);
+    this.#push(seen ? { type: "call", call: seen } : { type: "gone", session, id });
+  }
+
+  tellRemoved(session: string): void {
+    if (this.#closed || !this.#options.mayRead(session)) return;
+    this.#push({ type: "gone", session });
   }
 
   /** What came since the last time, at least one; undefined once it is closed. */
@@ -164,13 +204,31 @@ class Watcher {
     if (this.#closed) return undefined;
     const news = this.#news;
     this.#news = [];
+    this.#bytes = 0;
     return news;
   }
 
   close(): void {
     this.#closed = true;
+    this.#news = [];
     this.#wake.resolve();
   }
+
+  #push(news: InboxNews): void {
+    const { maxBytes, onSlow } = this.#options;
+    this.#news.push(news);
+    this.#bytes += sizeOf(news);
+    // One alone is never too much: it is as large as a page may have them.
+    const isTooMuch = this.#news.length > MOST_NEWS || this.#bytes > maxBytes;
+    if (!isTooMuch || this.#news.length === 1) return this.#wake.resolve();
+    this.close();
+    onSlow?.();
+  }
+}
+
+function sizeOf(news: InboxNews): number {
+  const reason = news.type === "call" ? news.call.approval?.reason : undefined;
+  return NEWS_SIZE + (reason?.length ?? 0);
 }
 
 /** The rarest first, as storage wants them. */

@@ -1,11 +1,20 @@
 /** How long it is known when the last one left, in milliseconds. */
 const KEEP_MS = 60 * 60 * 1000;
 
+/** What a waiting call needs of somebody: that they may decide on calls of its tool, or answer them. */
+export interface Need {
+  readonly verb: "approve" | "answer";
+  readonly tool: string;
+}
+
+/** Whether somebody who is connected could do what a call waits for. */
+export type MayAct = (verb: Need["verb"], tool: string) => boolean;
+
 /** Which sessions people are connected to, as far as this server knows: since it started, and at itself. */
 export class Presence {
   readonly #now: () => number;
   readonly #startedAt: number;
-  readonly #here = new Map<string, number>();
+  readonly #here = new Map<string, Set<{ readonly may: MayAct }>>();
   /** When the last one left, oldest first. */
   readonly #left = new Map<string, number>();
   readonly #listeners = new Set<(session: string) => void>();
@@ -17,37 +26,43 @@ export class Presence {
   }
 
   /** Somebody is connected, until they call the result, once. */
-  join(session: string): () => void {
-    this.#here.set(session, (this.#here.get(session) ?? 0) + 1);
-    this.#left.delete(session);
+  join(session: string, may: MayAct): () => void {
+    const here = this.#here.get(session) ?? new Set();
+    this.#here.set(session, here);
+    const one = { may };
+    here.add(one);
     return () => {
-      const others = (this.#here.get(session) ?? 1) - 1;
-      if (others > 0) this.#here.set(session, others);
-      else this.#leave(session);
+      here.delete(one);
+      if (here.size === 0 && this.#here.get(session) === here) this.#here.delete(session);
+      this.#leave(session);
     };
   }
 
   /**
-   * Since when nobody is connected, Unix milliseconds: Infinity where somebody is, and the server's start at the
-   * earliest, since nobody can have been connected again before it.
+   * Since when nobody is connected who could do what is needed, Unix milliseconds: Infinity where somebody is, and the
+   * server's start at the earliest, since nobody can have been connected again before it. Whoever left is taken for one
+   * who could.
+   *
+   * @param need undefined for anything at all
    */
-  absentSince(session: string): number {
-    if (this.#here.has(session)) return Infinity;
+  absentSince(session: string, need: Need | undefined): number {
+    for (const { may } of this.#here.get(session) ?? [])
+      if (!need || may(need.verb, need.tool)) return Infinity;
     return this.#left.get(session) ?? this.#startedAt;
   }
 
-  /** Calls back whenever the last one has left a session. */
+  /** Calls back whenever somebody has left a session. */
   onLeft(listener: (session: string) => void): void {
     this.#listeners.add(listener);
   }
 
   #leave(session: string): void {
     const now = this.#now();
-    this.#here.delete(session);
     for (const [other, at] of this.#left) {
       if (at > now - KEEP_MS) break;
       this.#left.delete(other);
     }
+    this.#left.delete(session);
     this.#left.set(session, now);
     for (const listener of this.#listeners) listener(session);
   }

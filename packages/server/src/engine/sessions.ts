@@ -13,6 +13,8 @@ export interface SessionsOptions {
   readonly maxLoaded: number;
   readonly newId: (kind: IdKind) => string;
   readonly context: Omit<ActorContext, "dropped">;
+  /** Hears of each session that is gone from storage, before anybody can make it anew. */
+  readonly removed: (session: string) => void;
 }
 
 /**
@@ -89,6 +91,7 @@ export class Sessions {
       await this.#options.storage.delete(id);
       this.#context.leases.delete(id);
       this.#context.audit.forget(id);
+      this.#options.removed(id);
       return undefined;
     });
     return true;

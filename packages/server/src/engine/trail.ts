@@ -21,6 +21,14 @@ export interface TrailOptions {
   readonly sessions: () => Sessions;
 }
 
+interface SignedAndNoted {
+  readonly signed: Signed;
+  /** Resolves once storage knows that it is signed, or never will from here. */
+  readonly noted: Promise<void>;
+}
+
+const SERVER: Actor = { principal: "server" };
+
 /** The audits of all sessions: what was refused, and the signed chain of it and of the log's acts. */
 export class Trail {
   /** What was refused, on its way to storage. */
@@ -28,7 +36,7 @@ export class Trail {
   readonly #options: TrailOptions;
   readonly #chain: ChainContext;
   readonly #checkpoints: Checkpoints;
-  readonly #signing = new Map<string, Promise<Signed>>();
+  readonly #signing = new Map<string, Promise<SignedAndNoted>>();
 
   constructor(options: TrailOptions) {
     const { storage, schedule, log, auditKey: key, formerAuditKeys: formerKeys = [] } = options;
@@ -72,7 +80,7 @@ export class Trail {
    */
   async export(session: string, after = 0): Promise<AsyncGenerator<string, void, void>> {
     await this.audit.flush();
-    const signed = await this.#sign(session);
+    const { signed } = await this.#sign(session);
     checkRecord(after, signed);
     return exportLines(this.#chain, session, signed, after);
   }
@@ -92,6 +100,13 @@ export class Trail {
     this.#checkpoints.forget(session);
   }
 
+  /** Signs a session's chain as it is now, unless the session is gone; then storage knows that it is signed. */
+  async signNow(session: string): Promise<void> {
+    if (!(await this.#options.sessions().find(session))) return;
+    const { noted } = await this.#sign(session);
+    await noted;
+  }
+
   /** Writes what waits, and signs what is new, as long as there are sessions. */
   async sign(): Promise<void> {
     await this.audit.flush();
@@ -103,7 +118,7 @@ export class Trail {
   }
 
   /** Signs a session's chain, one time after the other. It is not forgotten meanwhile, to make room for others. */
-  async #sign(session: string): Promise<Signed> {
+  async #sign(session: string): Promise<SignedAndNoted> {
     const before = this.#signing.get(session);
     const signing = (async () => {
       await before?.catch(() => {});
@@ -113,7 +128,12 @@ export class Trail {
       while (actor.dropped) actor = await this.#options.sessions().need(session);
       actor.pins += 1;
       try {
-        return await signChain(this.#chain, actor);
+        const signed = await signChain(this.#chain, actor);
+        if (!actor.unsigned.mayStand) return { signed, noted: Promise.resolve() };
+        const { offset } = signed;
+        // Where the actor is of the past by then, the row stays, and its time comes.
+        const noted = actor.act(SERVER, () => actor.unsigned.signed(offset)).catch(() => {});
+        return { signed, noted };
       } finally {
         actor.pins -= 1;
       }

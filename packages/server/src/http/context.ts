@@ -9,8 +9,10 @@ export interface HttpOptions {
   readonly revocations: Revocations;
   /** Whose pages may use the server, beside its own. */
   readonly corsOrigins: readonly string[];
-  /** Whether anybody may have a token under a name they choose. */
+  /** Whether anybody may have a token under a name they choose: of this machine, as far as the server listens by itself. */
   readonly dev: boolean;
+  /** Whether that holds behind `fetch` too, where nobody here knows who can ask. */
+  readonly devBehindFetch: boolean;
   /** The agent of a session that names none. */
   readonly defaultAgent: string;
   readonly leaseMs: number;

@@ -1,23 +1,31 @@
 import type { InboxNews } from "../engine/index.ts";
 
 export interface InboxStreamOptions {
-  /** What is told, until the signal ends it. */
-  readonly watchCalls: (signal: AbortSignal) => AsyncGenerator<InboxNews, void, void>;
+  /** What is told, until the signal ends it; `onSlow` hears that the reader fell behind. */
+  readonly watchCalls: (watching: {
+    readonly signal: AbortSignal;
+    readonly onSlow: () => void;
+  }) => AsyncGenerator<InboxNews, void, void>;
   readonly heartbeatMs: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly log: (message: string, error: unknown) => void;
   /** Calls `over` when the reader may read no longer; the result takes it back. */
   readonly watch: (over: () => void) => () => void;
+  /** Closes the connection under a reader that takes nothing. */
+  readonly destroy: (() => void) | undefined;
 }
 
 /**
  * The inbox as server-sent events, `page`, `call` and `gone`, with a comment now and then. It has no cursor: whoever
  * comes back gets the page anew. Ends when its token does, and where its reader is too slow.
+ *
+ * @throws HoldfastError `too_many_requests`
  */
 export function inboxStream(options: InboxStreamOptions): Response {
-  const { watchCalls, heartbeatMs, schedule, log, watch } = options;
+  const { watchCalls, heartbeatMs, schedule, log, watch, destroy } = options;
   const over = new AbortController();
-  const news = watchCalls(over.signal);
+  let slow = () => {};
+  const news = watchCalls({ signal: over.signal, onSlow: () => slow() });
   let stopBeating = () => {};
   let unwatch = () => {};
   const release = () => {
@@ -32,11 +40,16 @@ export function inboxStream(options: InboxStreamOptions): Response {
         stopBeating = schedule(heartbeatMs, beat);
       };
       stopBeating = schedule(heartbeatMs, beat);
-      unwatch = watch(() => {
+      const end = () => {
         if (over.signal.aborted) return;
         release();
         controller.close();
-      });
+      };
+      slow = () => {
+        end();
+        destroy?.();
+      };
+      unwatch = watch(end);
     },
     async pull(controller) {
       try {
@@ -66,7 +79,7 @@ function eventOf(news: InboxNews): Uint8Array {
 }
 
 function told({ session, id }: Extract<InboxNews, { type: "gone" }>) {
-  return { session, id };
+  return { session, ...(id !== undefined && { id }) };
 }
 
 const encoder = new TextEncoder();

@@ -2,6 +2,7 @@ import {
   cursorOf,
   type Engine,
   type FrameText,
+  type MayAct,
   type Snapshot,
   type Visibility,
 } from "../engine/index.ts";
@@ -14,8 +15,8 @@ export interface SseOptions {
   readonly visibility: Visibility;
   /** Who reads; undefined for an attempt. */
   readonly principal: string | undefined;
-  /** A person reads. */
-  readonly person: boolean;
+  /** A person reads, who may do this. */
+  readonly person: MayAct | undefined;
   readonly heartbeatMs: number;
   readonly schedule: (ms: number, run: () => void) => () => void;
   readonly log: (message: string, error: unknown) => void;
@@ -37,9 +38,9 @@ export async function eventStream(options: SseOptions): Promise<Response> {
   const over = new AbortController();
   const following = {
     signal: over.signal,
-    person,
     visibility,
     onSlow: () => slow(),
+    ...(person && { person }),
     ...(principal !== undefined && { principal }),
   };
   const { reset, frames } = await engine.resume(session, after, following);

@@ -2,6 +2,7 @@ import type { Offset } from "@holdfast/protocol";
 import { addAudit, malformedAudit } from "./audit.ts";
 import { Broken, type Change, groupChanges, malformed, type Outcome } from "./group.ts";
 import {
+  MOST_FOUND,
   type AuditRow,
   type Batch,
   type Commit,
@@ -159,12 +160,12 @@ function write(session: Session, commit: Commit): Session {
 }
 
 function findTagged(sessions: Map<string, Session>, query: FindQuery): FoundRows {
-  const { kind, tags, after, newestFirst, limit } = query;
+  const { kind, tags, before = Infinity, after, newestFirst, limit } = query;
   const all = [...sessions].flatMap(([session, { rows, tags: tagged }]) =>
     [...tagged.values()].flatMap((change) => {
       const row = rows.get(keyOf(kind, change.id));
-      if (change.kind !== kind || !row || !tags.every((tag) => change.tags?.includes(tag)))
-        return [];
+      if (change.kind !== kind || !row || !(change.at < before)) return [];
+      if (!tags.every((tag) => change.tags?.includes(tag))) return [];
       return [{ session, id: change.id, at: change.at, value: row.value }];
     }),
   );
@@ -174,9 +175,15 @@ function findTagged(sessions: Map<string, Session>, query: FindQuery): FoundRows
   });
   const place =
     after === undefined ? 0 : ordered.findIndex((row) => isBeyond(row, after, newestFirst));
-  const rows = place < 0 ? [] : ordered.slice(place, place + Math.max(0, limit));
-  const last = rows.at(-1);
-  return { rows, ...(last && rows.length >= limit && { next: `${last.at} ${placeOf(last)}` }) };
+  const rows: FoundRow[] = [];
+  let bytes = 0;
+  for (const row of place < 0 || !(limit > 0) ? [] : ordered.slice(place)) {
+    rows.push(row);
+    bytes += row.value.length;
+    if (rows.length >= limit || bytes >= MOST_FOUND)
+      return { rows, next: `${row.at} ${placeOf(row)}` };
+  }
+  return { rows };
 }
 
 function placeOf({ session, id }: FoundRow): string {

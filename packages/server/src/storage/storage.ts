@@ -141,6 +141,8 @@ export interface FindQuery {
   readonly kind: string;
   /** The first is searched by, the others are looked at: the rarest comes first. */
   readonly tags: readonly string[];
+  /** Only those whose time is earlier than this. */
+  readonly before?: number;
   /** The `next` of an earlier answer to the same query. One that is none of ours finds nothing. */
   readonly after?: string;
   readonly newestFirst?: boolean;
@@ -156,6 +158,9 @@ export interface FoundRows {
    */
   readonly next?: string;
 }
+
+/** With how many characters of values a search ends, so that no list takes the memory of all that it lists. */
+export const MOST_FOUND = 4 << 20;
 
 export interface FoundRow {
   readonly session: string;

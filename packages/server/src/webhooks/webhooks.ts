@@ -1,4 +1,4 @@
-import type { Engine } from "../engine/index.ts";
+import { needIn, type Engine } from "../engine/index.ts";
 import type { Storage } from "../storage/storage.ts";
 import { deliver, type DeliverContext } from "./deliver.ts";
 import { Lane } from "./lane.ts";
@@ -66,8 +66,8 @@ export function startWebhooks(
       ...common,
       kinds: ["waiting", "escalated"],
       // Somebody who is connected sees that a call waits, and not that it has for too long.
-      heldUntil: ({ kind, session }) =>
-        kind === "waiting" ? presence.absentSince(session) + terms.absentMs : 0,
+      heldUntil: ({ kind, session, group }) =>
+        kind === "waiting" ? presence.absentSince(session, needIn(group)) + terms.absentMs : 0,
       deal: (due) => deliver(due, notify, context),
     });
   const lanes = [...wakes.values(), ...(notices ? [notices] : [])];

@@ -5,8 +5,8 @@ import {
   type SocketRef,
   type SocketSubscribe,
 } from "@holdfast/protocol";
-import { isPerson, mayRead, visibilityOf } from "../auth/index.ts";
-import type { FrameText, Snapshot } from "../engine/index.ts";
+import { mayRead, personIn, visibilityOf } from "../auth/index.ts";
+import type { FrameText, Snapshot, Visibility } from "../engine/index.ts";
 import { rejectionOf } from "../http/index.ts";
 import type { SocketOptions } from "./context.ts";
 import { keyOf, type Credentials } from "./credentials.ts";
@@ -19,7 +19,7 @@ export interface Subscriptions {
   add(frame: SocketSubscribe): void;
   /** Ends one as its client asked. */
   remove(frame: Named): void;
-  /** Ends those that the socket's tokens do not allow any more. */
+  /** Ends those that the socket's tokens do not allow any more, and begins those anew whose reader sees other data now. */
   review(): void;
   /** Ends all, without a word. */
   end(): void;
@@ -31,6 +31,10 @@ type Named = Pick<SocketSubscribe, "session" | "runId" | "attempt" | "ref">;
 interface Following {
   readonly frame: SocketSubscribe;
   readonly over: AbortController;
+  /** What its reader sees, by the token that the socket had when it began. */
+  readonly visibility: Visibility;
+  /** The client knows that it is followed. */
+  told: boolean;
 }
 
 export function createSubscriptions(
@@ -42,25 +46,38 @@ export function createSubscriptions(
   const all = new Map<string, Following>();
 
   async function follow(following: Following): Promise<void> {
-    const { frame, over } = following;
-    const { session, after, state } = frame;
+    const { frame, over, visibility } = following;
+    const { session, after } = frame;
     const { signal } = over;
     try {
       const { identity } = credentials.of(frame);
       const reading = {
         signal,
-        person: isPerson(identity),
-        visibility: visibilityOf(identity, session),
+        ...(personIn(identity, session) && {
+          // By the token that the socket has then.
+          person: (verb: "answer" | "approve", tool: string) =>
+            personIn(credentials.own?.identity ?? identity, session)?.(verb, tool) ?? false,
+        }),
+        visibility,
         onSlow: () => close(following, SLOW),
         // An attempt's are bounded by what it works on.
         ...(identity.attempt === undefined && { principal: identity.principal }),
       };
-      const { reset, frames } = state
-        ? await engine.follow(session, reading)
-        : await engine.resume(session, after, reading);
+      const { reset, frames } =
+        frame.state || following.told
+          ? await engine.follow(session, reading)
+          : await engine.resume(session, after, reading);
       // Nobody has begun to read it: it holds nothing yet.
       if (signal.aborted) return void (await frames.return());
-      outgoing.send({ type: "subscribed", ...nameOf(frame), ...refIn(frame) });
+      if (!following.told) {
+        outgoing.send({
+          type: "subscribed",
+          ...nameOf(frame),
+          ...seenIn(visibility.key),
+          ...refIn(frame),
+        });
+        following.told = true;
+      }
       if (reset) outgoing.write(resetOf(frame, reset));
       for await (const batch of frames) {
         if (signal.aborted) return;
@@ -85,14 +102,22 @@ export function createSubscriptions(
     outgoing.send({ type: "unsubscribed", ...nameOf(frame), ...ref, ...(error && { error }) });
   }
 
-  function permit(frame: SocketSubscribe): void {
-    mayRead(credentials.of(frame).identity, frame.session);
+  /** What its reader sees. @throws HoldfastError `forbidden`, `unauthenticated` */
+  function permit(frame: SocketSubscribe): Visibility {
+    const { identity } = credentials.of(frame);
+    mayRead(identity, frame.session);
+    return visibilityOf(identity, frame.session);
+  }
+
+  function begin(following: Following): void {
+    all.set(keyFor(following.frame), following);
+    void follow(following);
   }
 
   return {
     add(frame) {
       const key = keyFor(frame);
-      permit(frame);
+      const visibility = permit(frame);
       if (all.has(key)) {
         throw new HoldfastError(
           reject(
@@ -104,9 +129,7 @@ export function createSubscriptions(
       if (all.size >= limits.subscriptions) {
         throw tooMany("subscriptions", limits.subscriptions, "unsubscribe from one");
       }
-      const following = { frame, over: new AbortController() };
-      all.set(key, following);
-      void follow(following);
+      begin({ frame, over: new AbortController(), visibility, told: false });
     },
     remove(frame) {
       const following = all.get(keyFor(frame));
@@ -116,7 +139,11 @@ export function createSubscriptions(
     review() {
       for (const following of all.values()) {
         try {
-          permit(following.frame);
+          const visibility = permit(following.frame);
+          if (visibility.key === following.visibility.key) continue;
+          // Not a word more of what the token before showed: the state comes anew.
+          following.over.abort();
+          begin({ ...following, over: new AbortController(), visibility });
         } catch (error) {
           close(following, rejectionOf(error, log));
         }
@@ -133,8 +160,8 @@ export function createSubscriptions(
 function entriesOf(session: string, frame: FrameText): Uint8Array {
   let message = encoded.get(frame);
   if (!message) {
-    const head = `{"type":"entries","session":${JSON.stringify(session)},"frame":`;
-    message = Buffer.from(`${head}${frame.text}}`);
+    const head = { type: "entries", session, ...seenIn(frame.visibility) };
+    message = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"frame":${frame.text}}`);
     encoded.set(frame, message);
   }
   return message;
@@ -144,6 +171,11 @@ function resetOf(frame: Named, { offset, text, visibility }: Snapshot): string {
   const seen = visibility !== undefined && { visibility };
   const head = { type: "reset", ...nameOf(frame), offset, ...seen };
   return `${JSON.stringify(head).slice(0, -1)},"state":${text}}`;
+}
+
+/** The key of what a reader sees, where that is not everything. */
+function seenIn(key: string): { readonly visibility?: string } {
+  return key === "" ? {} : { visibility: key };
 }
 
 function nameOf({ session, runId, attempt }: Named): Omit<Named, "ref"> {

@@ -157,6 +157,19 @@ test("refusals that retention forgot are not missed, and those it did not forget
   expect(broken?.why).toMatch(`where they are kept: ${newest}`);
 });
 
+test("6.17 what is gone without a reason is named by every checkpoint after, not by the first alone", async () => {
+  const storage = await stored([...STORY, { type: "refused" }, { type: "export" }]);
+  const refused = await storage.audit("s", { after: 0, limit: 99, kinds: ["refused"] });
+  const gone = refused.at(-1)?.seq;
+  const audit = (row: AuditRow) => (row.seq === gone ? undefined : row);
+  await using engine = startEngine({ storage: tampered(storage, { audit }) });
+  for (let round = 0; round < 3; round += 1) {
+    await send(engine, "s", { type: "policy.set", policy: {} });
+    const end = JSON.parse((await linesIn(engine)).at(-1) ?? "");
+    expect([round, end.kind, end.refusals.lost]).toEqual([round, "end", [gone]]);
+  }
+});
+
 test("what is erased leaves the chain as it was, and its digest does not betray it", async () => {
   const storage = await stored();
   const erased: Entry[] = [];

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { canonical } from "@holdfast/protocol";
 import { hashOf } from "../../src/audit/chain.ts";
+import { signCheckpoint, type Checkpoint } from "../../src/audit/checkpoint.ts";
 import { auditKey } from "../../src/audit/key.ts";
 import { linesOf } from "../../src/audit/lines.ts";
 import { verifyAudit } from "../../src/audit/verify.ts";
@@ -136,11 +137,12 @@ describe("an export", () => {
     },
   );
 
-  test("may begin after a record", async () => {
+  test("may begin after a record, and is found to be that part", async () => {
     const lines = await exportOf(FULL, 3);
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ kind: "session", after: { n: 3 } });
     expect(JSON.parse(lines[1] ?? "")).toMatchObject({ n: 4 });
-    expect(await findingOf(lines)).toMatchObject({ ok: true });
+    expect(await findingOf(lines)).toMatchObject({ ok: true, after: 3 });
+    expect(await findingOf(await exportOf(FULL))).not.toHaveProperty("after");
     expect(await isOk(lines.toSpliced(1, 1))).toBe(false);
   });
 
@@ -164,6 +166,17 @@ describe("an export", () => {
     const lines = await exportOf(FULL);
     const renamed = lines.map((line) => line.replaceAll('"session":"s"', '"session":"t"'));
     expect(await isOk(renamed)).toBe(false);
+  });
+
+  test("takes no signature that was given for another session, whatever it is of", async () => {
+    const lines = await exportOf(FULL);
+    const line = lines.findIndex((text) => text.includes('"kind":"checkpoint"'));
+    const { key: _, signature: __, ...signed } = JSON.parse(lines[line] ?? "") as Checkpoint;
+    const again = (session: string) =>
+      canonical(signCheckpoint(auditKey(AUDIT_SECRET), { ...signed, session }));
+    expect(await isOk(lines.with(line, again("s")))).toBe(true);
+    const { broken } = await findingOf(lines.with(line, again("t")));
+    expect(broken).toMatchObject({ line: line + 1, why: expect.stringMatching("not signed") });
   });
 
   test.each([

@@ -79,6 +79,29 @@ export const ACTS: readonly Act[] = [
     isRefused: ({ status, text }) =>
       status === 403 || (status === 200 && text === '{"sessions":[]}'),
   },
+  ...[{}, { accept: "text/event-stream" }].map((headers) => ({
+    name: `find its calls in the inbox${"accept" in headers ? ", and watch" : ""}`,
+    session: "team-a-1",
+    needs: ["list"],
+    asked: () => ({ method: "GET", path: "/v1/calls", headers }),
+    works: ({ status, text }: Answered) => status === 200 && text.includes('"gated"'),
+    isRefused: ({ status, text }: Answered) =>
+      status === 403 || (status === 200 && text.includes('{"calls":[]}')),
+  })),
+  ...["/audit", "/audit/export", "/audit/verify", "/deliveries"].map((path) =>
+    request(`see ${path.slice(1)}`, "admin", ["GET", "team-a-1", path]),
+  ),
+  ...[
+    ["GET", "/v1/webhooks/dead"],
+    ["POST", "/v1/webhooks/dead/none/redeliver"],
+  ].map(([method = "", path = ""]) => ({
+    name: `${method} ${path}`,
+    needs: ["admin"],
+    asked: () => ({ method, path }),
+    // There is no such delivery; to be told so takes the right to ask.
+    works: ({ status }: Answered) => status === (method === "GET" ? 200 : 404),
+    isRefused: forbidden,
+  })),
   request("create a session", "send", ["PUT", "team-a-2", "", { agent: "demo" }]),
   request("find one by creating it", "send", ["PUT", "team-a-1", "", { agent: "demo" }]),
   request("create one with a policy", "admin", [
@@ -86,6 +109,12 @@ export const ACTS: readonly Act[] = [
     "team-a-2",
     "",
     { policy: { whileActive: "refuse" } },
+  ]),
+  request("create one in the name of another", "admin", [
+    "PUT",
+    "team-a-2",
+    "",
+    { owner: "user:other" },
   ]),
   request("delete it", "admin", ["DELETE", "team-a-1"]),
   ...["GET", "POST"].map((method) => ({

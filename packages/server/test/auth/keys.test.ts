@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SignJWT } from "jose";
@@ -10,6 +10,7 @@ import {
   type Server,
   type ServerOptions,
 } from "../../src/index.ts";
+import { ISSUER_REST_MS } from "../../src/auth/fetch-keys.ts";
 import { send } from "./scene.ts";
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -110,12 +111,12 @@ test("an attempt's token is made with the server's own secret and no other key",
   await send(server, { method: "PUT", path: "/v1/sessions/s", token, body: {} });
   const attempt = { session: "s", runId: "r", attempt: 1 };
   const forged = { ...claims, iss: "us", attempt };
-  const sign = (alg: string, key: Uint8Array | KeyObject) =>
+  const signed = (alg: string, key: Uint8Array | KeyObject) =>
     new SignJWT(forged).setProtectedHeader({ alg }).sign(key);
   const reads = async (by: string) =>
     (await send(server, { method: "GET", path: "/v1/sessions/s", token: by })).status;
-  expect(await reads(await sign("HS256", secret))).toBe(200); // the server itself could
-  expect(await reads(await sign("RS256", rsa.privateKey))).toBe(401);
+  expect(await reads(await signed("HS256", secret))).toBe(200); // the server itself could
+  expect(await reads(await signed("RS256", rsa.privateKey))).toBe(401);
 });
 
 test.each([
@@ -151,6 +152,7 @@ test("published keys: read once, read again for a new key, not for every unknown
   let keys = [{ ...rsa.publicKey.export({ format: "jwk" }), kid: "one" }] as object[];
   let status = 503;
   let asked = 0;
+  const clock = Date.now;
   const issuer = createHttpServer((_, response) => {
     asked += 1;
     response.writeHead(status, { "content-type": "application/json" });
@@ -164,7 +166,10 @@ test("published keys: read once, read again for a new key, not for every unknown
       mintToken({ ...ana, keyId, privateKey: privatePem(key) });
     const first = await by("one", rsa.privateKey);
     // Not the token's fault: it may be sent again.
-    expect(await worth(server, first)).toEqual([503, "overloaded"]);
+    for (let tries = 0; tries < 20; tries += 1)
+      expect(await worth(server, first)).toEqual([503, "overloaded"]);
+    expect(asked).toBe(1); // it is left alone for a moment
+    Date.now = () => clock() + ISSUER_REST_MS;
     status = 200;
     asked = 0;
     expect(await worth(server, first)).toBe(200);
@@ -182,6 +187,7 @@ test("published keys: read once, read again for a new key, not for every unknown
     }
     expect(asked).toBe(1); // it was read just now
   } finally {
+    Date.now = clock;
     issuer.close();
     issuer.closeAllConnections();
   }
@@ -205,7 +211,78 @@ test("published keys that were replaced: the new one is good, the old one no lon
     expect(await worth(server, fresh)).toBe(200);
     const again = await mintToken({ ...ana, keyId: "one", privateKey: privatePem(rsa.privateKey) });
     expect(await worth(server, again)).toEqual(NOTHING);
+    // One that was found good before is not looked at again, but for ten minutes at most.
+    expect(await worth(server, old)).toBe(200);
+    Date.now = () => clock() + 600_000;
+    expect(await worth(server, old)).toEqual(NOTHING);
+    expect(await worth(server, fresh)).toBe(200);
   } finally {
     Date.now = clock;
   }
 });
+
+const jwksUrl = "https://issuer.example/keys";
+
+test("published keys without ids replace each other: both are good while both are there", async () => {
+  const second = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const keys = [rsa, second].map(({ publicKey }) => publicKey.export({ format: "jwk" }));
+  const server = open({ jwksUrl, fetch: async () => Response.json({ keys }) });
+  for (const { privateKey } of [rsa, second])
+    expect(
+      await worth(server, await mintToken({ ...ana, privateKey: privatePem(privateKey) })),
+    ).toBe(200);
+  const third = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const forged = await mintToken({ ...ana, privateKey: privatePem(third.privateKey) });
+  expect(await worth(server, forged)).toEqual(NOTHING);
+  const old = { ...claims, iat: now - 120, exp: now - 60 };
+  const expired = new SignJWT(old).setProtectedHeader({ alg: "RS256" });
+  expect(await worth(server, await expired.sign(second.privateKey))).toEqual(NOTHING);
+});
+
+test.each([
+  ["never ends", () => new Response(endless())],
+  ["is no set", () => Response.json([])],
+  ["is no JSON", () => new Response("<html>")],
+  ["is elsewhere", () => Response.redirect("https://evil.example/keys", 302)],
+])("a key set that %s is not read, and says so", async (_, answer) => {
+  const server = open({ jwksUrl, fetch: async () => answer(), log: () => {} });
+  const token = await mintToken({ ...ana, privateKey: privatePem(rsa.privateKey) });
+  expect(await worth(server, token)).toEqual([503, "overloaded"]);
+});
+
+test("a published key makes no attempt's token", async () => {
+  const keys = [rsa.publicKey.export({ format: "jwk" })];
+  const server = open({ secret, jwksUrl, fetch: async () => Response.json({ keys }) });
+  const token = await server.mint("user:ana");
+  await send(server, { method: "PUT", path: "/v1/sessions/s", token, body: {} });
+  const attempt = { session: "s", runId: "r", attempt: 1 };
+  const reads = async (more: object) => {
+    const by = await new SignJWT({ ...claims, ...more })
+      .setProtectedHeader({ alg: "RS256" })
+      .sign(rsa.privateKey);
+    return (await send(server, { method: "GET", path: "/v1/sessions/s", token: by })).status;
+  };
+  expect([await reads({}), await reads({ attempt })]).toEqual([200, 401]);
+});
+
+test("a secret, or a short key, that is published signs nothing", async () => {
+  const short = generateKeyPairSync("rsa", { modulusLength: 1024 });
+  const bytes = new Uint8Array(32).fill(5);
+  const keys = [
+    { kty: "oct", k: Buffer.from(bytes).toString("base64url"), kid: "oct" },
+    { ...short.publicKey.export({ format: "jwk" }), kid: "short" },
+  ];
+  const server = open({ jwksUrl, fetch: async () => Response.json({ keys }) });
+  expect(await worth(server, await mintToken({ ...ana, secret: bytes, keyId: "oct" }))).toEqual(
+    NOTHING,
+  );
+  const header = JSON.stringify({ alg: "RS256", kid: "short" });
+  const parts = [header, JSON.stringify(claims)].map((it) => Buffer.from(it).toString("base64url"));
+  const signature = sign("sha256", Buffer.from(parts.join(".")), short.privateKey);
+  const token = [...parts, signature.toString("base64url")].join(".");
+  expect(await worth(server, token)).toEqual(NOTHING);
+});
+
+function endless(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1 << 16)) });
+}

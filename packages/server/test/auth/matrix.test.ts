@@ -1,6 +1,7 @@
-import { COMMAND_TYPES, type Verdict } from "@holdfast/protocol";
+import { COMMAND_TYPES, type Rejection, type Verdict } from "@holdfast/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Verb } from "../../src/index.ts";
+import { createApp, type HttpOptions } from "../../src/http/index.ts";
 import { rawSocket } from "../support/socket.ts";
 import { ACTS, type Act } from "./acts.ts";
 import { openScene, send, sendOver, type Answered, type Scene } from "./scene.ts";
@@ -124,10 +125,21 @@ const FACES: Readonly<Record<string, Face>> = {
 async function overWebSocket(scene: Scene, act: Act, token: string): Promise<Answered> {
   const asked = act.asked(scene);
   const session = act.session ?? "";
+  if (asked.path === "/v1/work/claim") return claimOver(scene, asked.body, token);
   const follows = asked.method === "GET" && /\/(state|entries)$/.test(asked.path);
   if (!act.command && !follows) return send(scene.server, { ...asked, token });
   await using socket = await rawSocket(scene.url);
   await socket.ask({ type: "auth", token });
+  const { body } = asked as { body?: { type: string } };
+  if (body?.type === "run.append") {
+    socket.send({ type: "append", session, command: body });
+    const { error } = await socket.find(({ type }) => /^(ack|refused|error)$/.test(type));
+    if (!error) return { status: 200, text: '{"status":"applied"}' };
+    // Here it takes the attempt's token, of whoever the socket is.
+    const { code } = error as Rejection;
+    expect(["unauthenticated", "forbidden"]).toContain(code);
+    return { status: 403, text: '{"code":"forbidden"}' };
+  }
   const frame = act.command ? { type: "commands", commands: [asked.body] } : { type: "subscribe" };
   const answer = await socket.ask({ ...frame, session });
   const [verdict] = (answer["verdicts"] ?? []) as Verdict[];
@@ -135,6 +147,14 @@ async function overWebSocket(scene: Scene, act: Act, token: string): Promise<Ans
   return error
     ? { status: 403, text: JSON.stringify(error) }
     : { status: 200, text: JSON.stringify(verdict ?? answer) };
+}
+
+async function claimOver(scene: Scene, request: unknown, token: string): Promise<Answered> {
+  await using socket = await rawSocket(scene.url);
+  await socket.ask({ type: "auth", token });
+  const { error, work } = await socket.ask({ type: "work", request });
+  if (error) return { status: 403, text: JSON.stringify(error) };
+  return { status: work ? 200 : 204, text: JSON.stringify(work ?? null) };
 }
 
 function mayDo({ holds, in: where }: Role, act: Act): boolean {
@@ -176,4 +196,17 @@ test("every command is among the acts, and every act is somebody's and not every
     const able = ROLES.filter((it) => mayDo(it, act)).length;
     expect([act.name, able > 0 && able < ROLES.length]).toEqual([act.name, true]);
   }
+});
+
+test("every route is among the acts", () => {
+  // What the routes need is used when they are asked.
+  const { routes } = createApp({ corsOrigins: [], dev: false } as unknown as HttpOptions);
+  const asked = ACTS.map((act) => act.asked(shared)).map(({ method, path }) => `${method} ${path}`);
+  const patterns = routes.flatMap(({ method, path }) =>
+    method === "ALL" || path === "/healthz"
+      ? []
+      : [new RegExp(`^${method} ${path.replaceAll(/:\w+/g, "[^/]+")}$`)],
+  );
+  expect(patterns.length).toBeGreaterThan(15);
+  expect(patterns.filter((pattern) => !asked.some((it) => pattern.test(it)))).toEqual([]);
 });

@@ -86,6 +86,19 @@ test("a principal's tokens of before are revoked, and those of after are not", a
   expect(await ask(server, await server.mint("user:ana"))).toBe(200);
 });
 
+test("the whole second of a revocation counts, from its first moment to its last", async () => {
+  const clock = new ManualClock();
+  await using server = openOn(clock); // at a whole second
+  const [first, last] = [await server.mint("user:ana"), await server.mint("user:bo")];
+  await server.revoke({ principal: "user:ana" });
+  await clock.advance(999);
+  await server.revoke({ principal: "user:bo" });
+  await clock.advance(1);
+  const fresh = await Promise.all([server.mint("user:ana"), server.mint("user:bo")]);
+  expect(await Promise.all([first, last].map((it) => ask(server, it)))).toEqual([401, 401]);
+  expect(await Promise.all(fresh.map((it) => ask(server, it)))).toEqual([200, 200]);
+});
+
 test.each([
   [{}],
   [{ token: "x", principal: "user:x" }],

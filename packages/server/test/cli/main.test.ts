@@ -2,12 +2,13 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, openSync, writeSync } from "node:fs";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { decodeJwt } from "jose";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { audit } from "../../src/cli/audit.ts";
 import { createServer, memoryStorage } from "../../src/index.ts";
 import { openSqlite } from "../../src/storage/sqlite/open.ts";
 import { hashFiles } from "../storage/directory.ts";
@@ -22,6 +23,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "holdfast-cli-"));
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const child of children.splice(0)) child.kill("SIGKILL");
   await rm(directory, { recursive: true, force: true });
 });
@@ -210,4 +212,49 @@ test.each([
   );
   expect(await run.ended).toEqual([1, null]);
   expect(run.output).toContain(words);
+});
+
+test("holdfast audit export fetches what verify accepts, and says why it could not", async () => {
+  const secret = "a secret of the server's, long enough";
+  await using storage = memoryStorage();
+  await using server = createServer({ storage, secret: Buffer.from(secret) });
+  const { url } = await server.listen();
+  const token = await server.mint("user:ana");
+  const session = "team a/1"; // needs escapes
+  await fetch(`${url}/v1/sessions/${encodeURIComponent(session)}`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const [whole, part] = [join(directory, "audit.jsonl"), join(directory, "part.jsonl")];
+  const exportTo = ["export", session, "--url", `${url}/`];
+  vi.stubEnv("HOLDFAST_TOKEN", token);
+  vi.stubEnv("HOLDFAST_SECRET", secret);
+  const printed = holdfast(["audit", ...exportTo]);
+  await audit([...exportTo, "--out", whole]);
+  await audit([...exportTo, "--after", "1", "--out", part]);
+  await printed.ended;
+  expect(printed.child.exitCode).toBe(0);
+  expect(JSON.parse(printed.output.split("\n")[0] ?? "")).toMatchObject({
+    session,
+    kind: "session",
+  });
+  for (const [file, words] of [
+    [whole, /is as it was signed: session "team a\/1" up to/],
+    [part, /is as it was signed: session "team a\/1", only from record 2 up to/],
+  ] as const) {
+    const verified = holdfast(["audit", "verify", file]);
+    await verified.ended;
+    expect([verified.child.exitCode, verified.output]).toEqual([0, expect.stringMatching(words)]);
+  }
+  const refused = (...args: readonly string[]) => audit([...args, "--out", join(directory, "no")]);
+  await expect(refused("export", "none", "--url", url)).rejects.toThrow(/answered 404: .*none/);
+  await expect(refused("export", session, "--url", "http://127.0.0.1:1")).rejects.toThrow(
+    /cannot be reached/,
+  );
+  await expect(refused("export")).rejects.toThrow(/Say `holdfast audit export/);
+  vi.stubEnv("HOLDFAST_TOKEN", "nonsense");
+  await expect(refused(...exportTo)).rejects.toThrow(/answered 401/);
+  vi.stubEnv("HOLDFAST_TOKEN", "");
+  await expect(refused(...exportTo)).rejects.toThrow(/HOLDFAST_TOKEN is not set/);
+  expect(await readdir(directory)).toEqual(["audit.jsonl", "part.jsonl"]);
 });

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { SIGN_AFTER_MS, SIGN_AFTER_RECORDS } from "../../src/engine/checkpoints.ts";
+import { SIGN_AT_LATEST_MS } from "../../src/engine/unsigned.ts";
 import { memoryStorage } from "../../src/storage/memory.ts";
 import type { AuditAddition, Storage } from "../../src/storage/storage.ts";
-import { ManualClock, until } from "../support/clock.ts";
+import { ManualClock, quiet, until } from "../support/clock.ts";
 import { ANA, send, startAttempt, startEngine } from "../support/engine.ts";
 
 const checkpointsIn = async (storage: Storage) =>
@@ -91,4 +92,101 @@ test("a session that is deleted is not signed any more", async () => {
   await engine.create("s", { agent: "demo" }, ANA);
   await clock.advance(SIGN_AFTER_MS / 2);
   expect(await checkpointsIn(storage)).toBe(0);
+});
+
+const unsignedIn = async (storage: Storage) =>
+  (await storage.due({ kinds: ["unsigned"], before: Infinity, limit: 99 })).map(
+    ({ session }) => session,
+  );
+
+test("acts that a crash left unsigned are signed after the next start, and no other session is looked at", async () => {
+  const clock = new ManualClock();
+  const storage = memoryStorage({ now: clock.now });
+  const crashed = startEngine({ storage, schedule: () => () => {} }); // nothing of it ever comes to sign
+  await crashed.create("s", { agent: "demo" }, ANA);
+  await crashed.create("signed", { agent: "demo" }, ANA);
+  await drain(await crashed.trail.export("signed"));
+  expect(await unsignedIn(storage)).toEqual(["s"]);
+
+  const read: string[] = [];
+  const watched: Storage = {
+    ...storage,
+    audit: (session, query) => (read.push(session), storage.audit(session, query)),
+  };
+  await using engine = startEngine({ storage: watched, schedule: clock.schedule });
+  await clock.advance(SIGN_AT_LATEST_MS);
+  expect(await checkpointsIn(storage)).toBe(1);
+  expect(await unsignedIn(storage)).toEqual([]);
+  expect(read).toEqual(["s"]);
+  expect((await engine.trail.verify("s")).ok).toBe(true);
+});
+
+test("an act that comes while its chain is signed is signed after it", async () => {
+  const clock = new ManualClock();
+  const inner = memoryStorage({ now: clock.now });
+  const gate = Promise.withResolvers<void>();
+  let isOpen = true;
+  const storage: Storage = {
+    ...inner,
+    addAudit: async (...args) => {
+      if (!isOpen) await gate.promise;
+      return inner.addAudit(...args);
+    },
+  };
+  const crashed = startEngine({ storage, schedule: () => () => {} });
+  await crashed.create("s", { agent: "demo" }, ANA);
+  isOpen = false;
+  const exporting = crashed.trail.export("s");
+  await quiet();
+  await send(crashed, "s", { type: "policy.set", policy: {} });
+  isOpen = true;
+  gate.resolve();
+  await drain(await exporting);
+  await quiet();
+  expect(await checkpointsIn(storage)).toBe(1);
+  expect(await unsignedIn(storage)).toEqual(["s"]);
+  await using engine = startEngine({ storage, schedule: clock.schedule });
+  await clock.advance(SIGN_AT_LATEST_MS);
+  expect(await checkpointsIn(storage)).toBe(2);
+  expect(await unsignedIn(storage)).toEqual([]);
+  expect((await engine.trail.verify("s")).records).toBe(2);
+});
+
+test("a session that closes with its engine leaves nothing to sign", async () => {
+  const storage = memoryStorage();
+  {
+    await using engine = startEngine({ storage });
+    await engine.create("s", { agent: "demo" }, ANA);
+    expect(await unsignedIn(storage)).toEqual(["s"]);
+  }
+  expect(await checkpointsIn(storage)).toBe(1);
+  expect(await unsignedIn(storage)).toEqual([]);
+});
+
+async function drain(lines: AsyncIterable<string>): Promise<void> {
+  for await (const _ of lines); // to the end
+}
+
+test("an audit that is asked for while it is signed is signed after that, and not behind it", async () => {
+  const inner = memoryStorage();
+  const gate = Promise.withResolvers<void>();
+  let asked = 0;
+  const storage: Storage = {
+    ...inner,
+    addAudit: async (...args) => {
+      if ((asked += 1) === 1) await gate.promise;
+      return inner.addAudit(...args);
+    },
+  };
+  await using engine = startEngine({ storage });
+  await engine.create("s", { agent: "demo" }, ANA);
+  const first = engine.trail.export("s");
+  await until("it is signed", () => asked === 1);
+  await send(engine, "s", { type: "policy.set", policy: {} });
+  const second = engine.trail.export("s");
+  await quiet();
+  gate.resolve();
+  await drain(await first);
+  await drain(await second);
+  expect(await engine.trail.verify("s")).toMatchObject({ ok: true, records: 2, checkpoints: 2 });
 });

@@ -67,7 +67,7 @@ test("who sees everything gets the text that was stored, byte for byte", async (
   const stored = await storage.entries("s", offset, 1_000_000);
   expect(stored).toHaveLength(1);
   const text = `{"after":"${offset}","entries":${stored[0]?.json}}`;
-  const { cursor, last, ...made } = await live;
+  const { cursor, last, visibility: _, ...made } = await live;
   expect(made).toEqual({ after: offset, text });
   expect(cursor).toBe(last);
   const caughtUp = await engine.subscribe("s", offset);

@@ -121,6 +121,22 @@ test("a development token is for a name that was chosen, on this machine only", 
   expect([lured.status, lured.body["code"]]).toEqual([403, "forbidden"]);
 });
 
+test("behind fetch, a server without a key gives development tokens where it was told to, and not by chance", async () => {
+  for (const [options, expected] of [
+    [{}, 403],
+    [{ dev: true }, 200],
+    [{ dev: false }, 404],
+  ] as const) {
+    await using server = createServer({ storage: memoryStorage(), ...options });
+    // Whoever asks chooses the host that it says.
+    const asked = new Request("http://localhost/v1/dev/token", {
+      method: "POST",
+      body: '{"name":"Eve"}',
+    });
+    expect([options, (await server.fetch(asked)).status]).toEqual([options, expected]);
+  }
+});
+
 test("with a secret of its own, a server gives no development tokens", async () => {
   await using strict = await startServer({ secret: new Uint8Array(32).fill(7) });
   const { status } = await strict.request("POST", "/v1/dev/token", { body: { name: "Ana" } });

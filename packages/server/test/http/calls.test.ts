@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { memoryStorage } from "../../src/storage/memory.ts";
 import { ManualClock } from "../support/clock.ts";
@@ -32,7 +33,13 @@ test("C43 after a restart, what waits is found over sessions, with the ids to de
 
 test("an inbox asked for by what there is not is refused", async () => {
   await using server = await startServer();
-  for (const query of ["status=settled", "waitsFor=godot", "escalated=false", "limit=0"]) {
+  for (const query of [
+    "status=settled",
+    "waitsFor=godot",
+    "escalated=false",
+    "limit=0",
+    "waitingBefore=1h",
+  ]) {
     const { status, body } = await server.request("GET", `/v1/calls?${query}`);
     expect([query, status, body["code"]]).toEqual([query, 400, "invalid_request"]);
   }
@@ -80,6 +87,66 @@ test("a watched inbox says that it is alive, and ends with its token", async () 
   await server.request("POST", "/v1/revocations", { body: { principal: "user:guest" } });
   expect((await end).done).toBe(true);
   expect((await server.request("GET", "/v1/calls", { token })).status).toBe(401);
+});
+
+test("a deleted session's calls leave a watched inbox", async () => {
+  await using server = await startServer();
+  const events = readEvents(`${server.url}/v1/calls`, server.ana);
+  await until(events, "page");
+  await propose(server);
+  await until(events, "call");
+  await server.request("DELETE", "/v1/sessions/s");
+  expect(await until(events, "gone")).toEqual({ event: "gone", data: { session: "s" } });
+  await events.return(undefined);
+});
+
+test("calls are found by how long they wait", async () => {
+  await using server = await startServer();
+  await propose(server);
+  const ids = async (time: number) => {
+    const { body } = await server.request("GET", `/v1/calls?waitingBefore=${time}`);
+    return (body["calls"] as { id: string }[]).map(({ id }) => id);
+  };
+  expect(await ids(Date.now() + 60_000)).toEqual(["c1"]);
+  expect(await ids(Date.now() - 60_000)).toEqual([]);
+});
+
+test("one who watches the inbox and never reads is cut off, and holds up nobody", async () => {
+  await using server = await startServer({ subscriberBytes: 200_000 });
+  const policy = { budget: { rounds: 10_000, repeats: 25 } };
+  await server.request("PUT", "/v1/sessions/s", { body: { agent: "demo", policy } });
+  const { runId, attempt, token } = await startRun(server);
+  let seq = 0;
+  const wait = async () => {
+    const id = `c${(seq += 1)}`;
+    const items = [
+      { type: "round.open" },
+      { type: "TOOL_CALL_START", toolCallId: id, toolCallName: "pay" },
+      { type: "TOOL_CALL_ARGS", toolCallId: id, delta: JSON.stringify({ seq }) },
+      { type: "TOOL_CALL_END", toolCallId: id },
+      { type: "call.ask", callId: id, reason: "x".repeat(50_000) },
+      { type: "round.close" },
+    ];
+    const fence = { runId, attempt, producer: "p", seq };
+    const body = { id: `a${seq}`, type: "run.append", ...fence, items };
+    return (await server.request("POST", "/v1/sessions/s/commands", { body, token })).body;
+  };
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  let closed = false;
+  socket.on("close", () => (closed = true)).on("error", () => {});
+  socket.write(
+    `GET /v1/calls HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${server.ana}\r\naccept: text/event-stream\r\n\r\n`,
+  );
+  await new Promise((resolve) => socket.once("readable", resolve)); // connected, and then not a byte more
+  for (let sent = 0; sent < 400 && !closed; sent += 1) {
+    expect(await wait()).toMatchObject({ status: "applied" });
+    // The end of a connection is heard only by who reads: look without taking anything while it lives.
+    if (sent > 100 && sent % 50 === 0) socket.resume().pause();
+  }
+  socket.resume();
+  await expect.poll(() => closed).toBe(true);
+  expect(await wait()).toMatchObject({ status: "applied" });
 });
 
 /** The next event of a kind. */

@@ -140,13 +140,18 @@ test("7.6 a claimer gets the arguments of its call, and shows them to nobody els
   const call = async (token: string) =>
     (await state(token)).state.calls.find(({ id }) => id === "held");
   expect(await call(ana)).toMatchObject({ status: "open", redacted: true, arguments: "" });
-  const verdict = await command({ type: "call.claim", callId: "held" }, ana);
+  const claim = { id: "claim", type: "call.claim", callId: "held" } as const;
+  const verdict = await command(claim, ana);
   expect(verdict["arguments"]).toBe(`{"n":"${SECRET} of held"}`);
   expect(await call(ana)).toMatchObject({ arguments: verdict["arguments"] });
   expect(await call(bo)).toMatchObject({ status: "claimed", arguments: "" });
-  // Who sees them anyway is not told twice.
+  const repeated = await command(claim, ana);
+  expect(repeated).toMatchObject({ repeated: true, arguments: verdict["arguments"] });
   await command({ type: "call.release", callId: "held", claimId: String(verdict["claimId"]) }, ana);
   expect(await call(ana)).toMatchObject({ status: "open", arguments: "" });
+  // It holds the call no more.
+  expect(await command(claim, ana)).not.toHaveProperty("arguments");
+  // Who sees them anyway is not told twice.
   expect(await command({ type: "call.claim", callId: "held" }, root)).not.toHaveProperty(
     "arguments",
   );
@@ -165,7 +170,7 @@ test("7.6 no refusal tells data, and who sees none decides by the approval's id"
   const refused = [
     await command({ type: "call.answer", callId: "asked", outcome: "ok", answer }, ana),
     await command({ type: "call.decide", callId: "paid", approvalId: "x", approved: true }, ana),
-    await command({ type: "call.decide", callId: "gated", digest: "x", approved: true }, ana),
+    await command({ type: "call.decide", callId: "gated", approvalId: "x", approved: true }, ana),
   ];
   expect(refused.map(({ code }) => code)).toEqual([
     "already_answered",
@@ -188,4 +193,23 @@ test("7.6 no refusal tells data, and who sees none decides by the approval's id"
     ana,
   );
   expect(decided["status"]).toBe("applied");
+});
+
+test("7.6 a guess at hidden arguments is told nothing, right or wrong, and decides nothing", async () => {
+  await using secrets = await openSecrets();
+  const { ana, root, command, state, tell } = secrets;
+  await tell();
+  const gated = async () => (await state(root)).state.calls.find(({ id }) => id === "gated");
+  const { id: approvalId = "", digest = "" } = (await gated())?.approval ?? {};
+  const guess = async (guessed: string, more: object) => {
+    const body = { type: "call.decide", callId: "gated", digest: guessed, ...more } as const;
+    const { code, detail } = await command({ approved: true, ...body }, ana);
+    return [code, detail];
+  };
+  for (const more of [{}, { approvalId }, { arguments: "{" }, { approved: false }]) {
+    const right = await guess(digest, more);
+    expect(right).toEqual(await guess("0".repeat(64), more));
+    expect(right[0]).toBe("forbidden");
+  }
+  expect((await gated())?.status).toBe("gated");
 });

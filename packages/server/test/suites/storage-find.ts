@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { FindQuery, FoundRow, Storage, TagChange } from "../../src/storage/storage.ts";
+import {
+  MOST_FOUND,
+  type FindQuery,
+  type FoundRow,
+  type Storage,
+  type TagChange,
+} from "../../src/storage/storage.ts";
 import { addition, creation, rowsOnly, type Changes } from "./commits.ts";
 
 /** Rows with a time and tags, as one commit writes them. */
@@ -95,6 +101,35 @@ export function findSuite(current: () => Storage): void {
         expect(pages).toEqual(all);
       },
     );
+
+    test("gives those before a time alone, on every page", async () => {
+      const rows = (["1", "2", "3", "4", "5"] as const).map(
+        (id) => [id, Number(id), ["x"]] as const,
+      );
+      await current().append(creation("a", tagged(...rows)));
+      expect(await ids({ before: 3 })).toEqual(["a/1", "a/2"]);
+      expect(await ids({ before: 3, newestFirst: true, tags: ["x"] })).toEqual(["a/2", "a/1"]);
+      expect(await ids({ before: 1 })).toEqual([]);
+      for (const newestFirst of [false, true]) {
+        const first = await find({ before: 4, newestFirst, limit: 2 });
+        expect(first.next).toBeDefined();
+        const rest = await find({ before: 4, newestFirst, after: first.next ?? "" });
+        const both = [...first.rows, ...rest.rows].map(({ at }) => at);
+        expect(both).toEqual(newestFirst ? [3, 2, 1] : [1, 2, 3]);
+      }
+    });
+
+    test("ends a page early rather than give more than it can carry", async () => {
+      const value = "x".repeat(MOST_FOUND / 2);
+      const big = tagged(["1", 1, []], ["2", 2, []], ["3", 3, []]);
+      const rows = big.rows?.map((row) => ({ ...row, value })) ?? [];
+      await current().append(creation("a", { ...big, rows }));
+      const first = await find({});
+      expect(first.rows.map(({ id }) => id)).toEqual(["1", "2"]);
+      const rest = await find({ after: first.next ?? "" });
+      expect(rest.rows.map(({ id }) => id)).toEqual(["3"]);
+      expect(rest.next).toBeUndefined();
+    });
 
     test("finds nothing without a limit, or after a place that is none", async () => {
       await current().append(creation("a", tagged(["1", 1, []])));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { memoryStorage } from "../../src/index.ts";
+import { memoryStorage, type Grant } from "../../src/index.ts";
 import { ManualClock } from "../support/clock.ts";
 import { NOTIFY_URL, scene } from "./scene.ts";
 
@@ -62,6 +62,40 @@ test("an agent that reads the session is nobody who could decide", async () => {
   await it.connect("s", "agent:other");
   await it.ask();
   expect(it.sent.map(TYPES)).toEqual(["call.waiting"]);
+});
+
+test("one who may not do what a call waits for is nobody who could, and takes nobody's time to come back", async () => {
+  await using it = scene();
+  await it.clock.advance(60_000);
+  await it.request("PUT", "/v1/sessions/s", { agent: "other" });
+  const verbs = ["read", "send", "cancel", "answer:*", "approve:ask"] as const;
+  const connect = (...more: Grant["verbs"]) => it.connect("s", "user:bo", [...verbs, ...more]);
+  const leave = await connect("approve:pa*");
+  await connect();
+  await it.ask();
+  await it.clock.advance(3_600_000);
+  expect(it.sent).toEqual([]);
+  await leave();
+  await connect();
+  await it.clock.advance(14_999);
+  expect(it.sent).toEqual([]);
+  await it.clock.advance(1);
+  expect(it.sent.map(TYPES)).toEqual(["call.waiting"]);
+});
+
+test("for a client's tool, one who may answer it is enough, and one who may approve it is not", async () => {
+  for (const [verb, told] of [
+    ["answer:pay", []],
+    ["approve:pay", ["call.waiting"]],
+  ] as const) {
+    await using it = scene();
+    await it.clock.advance(60_000);
+    await it.request("PUT", "/v1/sessions/s", { agent: "other" });
+    await it.connect("s", "user:bo", ["read", verb]);
+    await it.ask("s", { executor: "client", approval: "never" });
+    await it.clock.advance(3_600_000);
+    expect(it.sent.map(TYPES)).toEqual(told);
+  }
 });
 
 test("those who were connected have time to come back when the server starts again", async () => {

@@ -1,5 +1,11 @@
 import type { ToolDeclaration, WebhookEvent } from "@holdfast/protocol";
-import { createServer, memoryStorage, type Storage, type WebhookOptions } from "../../src/index.ts";
+import {
+  createServer,
+  memoryStorage,
+  type Grant,
+  type Storage,
+  type WebhookOptions,
+} from "../../src/index.ts";
 import { ManualClock, quiet } from "../support/clock.ts";
 
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -133,11 +139,16 @@ export function scene(
       return runId;
     },
     /** Somebody reads the session live until they leave. */
-    async connect(session = "s", as = "user:ana"): Promise<() => Promise<void>> {
+    async connect(
+      session = "s",
+      as = "user:ana",
+      verbs?: Grant["verbs"],
+    ): Promise<() => Promise<void>> {
+      const grants = verbs && [{ sessions: "*", verbs }];
       const response = await server.fetch(
         new Request(`http://server.test/v1/sessions/${session}/entries`, {
           headers: {
-            authorization: `Bearer ${await server.mint(as)}`,
+            authorization: `Bearer ${await server.mint(as, grants)}`,
             accept: "text/event-stream",
           },
         }),

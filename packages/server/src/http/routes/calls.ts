@@ -22,12 +22,16 @@ export function callRoutes(app: App, options: HttpOptions): void {
     const streams = c.req.header("accept")?.includes("text/event-stream");
     // A HEAD comes here too, and nobody would read its stream.
     if (streams && c.req.raw.method === "GET") {
+      const { outgoing } = c.env ?? {};
+      const { principal } = identity;
       return inboxStream({
-        watchCalls: (signal) => engine.watchCalls(query, mayRead, signal, sees),
+        watchCalls: (watching) =>
+          engine.watchCalls(query, mayRead, { ...watching, seesData: sees, principal }),
         heartbeatMs,
         schedule,
         log,
         watch: (over) => tokens.watch(identity, over),
+        destroy: outgoing && (() => void outgoing.destroy()),
       });
     }
     const page = await engine.calls(query, mayRead, sees);
@@ -41,6 +45,7 @@ function callQuery(query: Readonly<Record<string, string>>): Omit<CallQuery, "li
   const status = oneOf("status", query["status"], STATUSES);
   const waitsFor = oneOf("waitsFor", query["waitsFor"], WAITS_FOR);
   const escalated = oneOf("escalated", query["escalated"], ["true"] as const);
+  const waitingBefore = timeOf("waitingBefore", query["waitingBefore"]);
   return {
     ...(tool !== undefined && { tool }),
     ...(owner !== undefined && { owner }),
@@ -48,7 +53,16 @@ function callQuery(query: Readonly<Record<string, string>>): Omit<CallQuery, "li
     ...(status && { status }),
     ...(waitsFor && { waitsFor }),
     ...(escalated && { escalated: true }),
+    ...(waitingBefore !== undefined && { waitingBefore }),
   };
+}
+
+function timeOf(name: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,15}$/.test(value)) return Number(value);
+  throw new HoldfastError(
+    reject("invalid_request", `${name}: must be a time in Unix milliseconds, or absent.`),
+  );
 }
 
 const STATUSES = ["gated", "open", "claimed"] as const;

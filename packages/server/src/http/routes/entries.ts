@@ -1,4 +1,4 @@
-import { isPerson, mayRead, visibilityOf } from "../../auth/index.ts";
+import { mayRead, personIn, visibilityOf } from "../../auth/index.ts";
 import { cursorOf } from "../../engine/index.ts";
 import { authenticate } from "../authenticate.ts";
 import type { App, HttpOptions } from "../context.ts";
@@ -25,7 +25,7 @@ export function entryRoutes(app: App, options: HttpOptions): void {
         engine,
         session,
         after: c.req.header("last-event-id") || after,
-        person: isPerson(identity),
+        person: personIn(identity, session),
         // An agent reads in each of its attempts, of which there are as many as it has work.
         principal: identity.attempt ? undefined : identity.principal,
         visibility,

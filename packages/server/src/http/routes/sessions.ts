@@ -48,11 +48,11 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
   app.put("/v1/sessions/:id", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
     const id = sessionId(c.req);
-    mayCreate(identity, id, false);
+    mayCreate(identity, id);
     // A PUT may say nothing but its path.
     const body = await readJson(c.req.raw, maxBodyBytes, {});
     const { agent = defaultAgent, ...rest } = parseSessionRequest(body);
-    if (rest.policy) mayCreate(identity, id, true);
+    mayCreate(identity, id, rest);
     const { created, session } = await engine.create(id, { agent, ...rest }, actorOf(identity, id));
     const shown = created || canRead(identity, id) ? session : { id };
     return json(JSON.stringify(shown), created ? 201 : 200);

@@ -8,10 +8,18 @@ import { json } from "../problem.ts";
  * In development, a chosen name becomes a token, so that "who decided" is true there too. A person's does everything,
  * an agent's claims that agent's work.
  */
-export function tokenRoutes(app: App, { tokens, dev, maxBodyBytes }: HttpOptions): void {
+export function tokenRoutes(
+  app: App,
+  { tokens, dev, devBehindFetch, maxBodyBytes }: HttpOptions,
+): void {
   if (!dev) return;
 
   app.post("/v1/dev/token", async (c) => {
+    if (!c.env?.incoming && !devBehindFetch) {
+      throw forbidden(
+        "This server was given no key and does not know who can ask it: give it one, or say `dev: true`.",
+      );
+    }
     refuseElsewhere(c.req.raw);
     const { name = "", agent } = parseTokenRequest(await readJson(c.req.raw, maxBodyBytes));
     const principal = agent === undefined ? `user:${name.trim()}` : `agent:${agent}`;

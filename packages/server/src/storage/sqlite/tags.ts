@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { MOST_FOUND } from "../storage.ts";
 import type { FindQuery, FoundRow, FoundRows, TagChange } from "../storage.ts";
 
 /** How many rows one search looks at, so that commits wait for no more than milliseconds. */
@@ -35,19 +36,23 @@ export function createFinder(database: DatabaseSync): (query: FindQuery) => Foun
   );
 
   return (query) => {
-    const { kind, tags, limit } = query;
+    const { kind, tags, before = Number.MAX_SAFE_INTEGER, limit } = query;
     const [first = ANY, ...others] = tags;
     const after = query.after === undefined ? start(query) : parse(query.after);
     if (!after || !(limit > 0)) return { rows: [] };
     const rows: FoundRow[] = [];
     const statement = query.newestFirst ? newestFirst : oldestFirst;
     let looked = 0;
-    for (const found of statement.iterate(kind, first, ...after)) {
+    let bytes = 0;
+    for (const found of statement.iterate(kind, first, before, ...after)) {
       const { key, value, ...row } = found as unknown as FoundRow & { readonly key: number };
       looked += 1;
       const isMatch = others.every((tag) => has.get(key, kind, row.id, tag) !== undefined);
-      if (isMatch) rows.push({ ...row, value });
-      if (rows.length >= limit || looked === LOOK)
+      if (isMatch) {
+        rows.push({ ...row, value });
+        bytes += value.length;
+      }
+      if (rows.length >= limit || looked === LOOK || bytes >= MOST_FOUND)
         return { rows, next: JSON.stringify([row.at, key, row.id]) };
     }
     return { rows };
@@ -59,7 +64,7 @@ function search(beyond: ">" | "<", order: "asc" | "desc"): string {
   return `select tag.session as key, session.id as session, tag.id, tag.at, row.value
     from tag join session on session.key = tag.session
     join row on row.session = tag.session and row.kind = tag.kind and row.id = tag.id
-    where tag.kind = ? and tag.tag = ? and (tag.at, tag.session, tag.id) ${beyond} (?, ?, ?)
+    where tag.kind = ? and tag.tag = ? and tag.at < ? and (tag.at, tag.session, tag.id) ${beyond} (?, ?, ?)
     order by tag.at ${order}, tag.session ${order}, tag.id ${order}`;
 }
 
