@@ -183,7 +183,7 @@ export interface CallAsk {
 /** The server's word on a command. `offset` is the session's head once it holds; nothing before it is still to come. */
 export interface Verdict {
   readonly id: string;
-  readonly status: "applied" | "accepted" | "rejected";
+  readonly status: "applied" | "rejected";
   readonly offset: Offset;
   readonly error?: Rejection;
   /** The command's repeat changed nothing. */
