@@ -55,7 +55,7 @@ export interface MessageSend {
   readonly metadata?: Metadata;
 }
 
-/** Erases what one call or one message says, from state, log and audit. */
+/** Erases what one call, one message or one whole run says, from state, log and audit. */
 export type ContentErase = ErasedTarget & {
   readonly type: "content.erase";
   readonly reason?: string;

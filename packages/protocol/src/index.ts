@@ -49,8 +49,8 @@ export type { Start } from "./decide/start.ts";
 export { decideTimer } from "./decide/timer.ts";
 export type { Timer } from "./decide/timer.ts";
 export type { Entry, ErasedMark, Frame, Scope } from "./entry.ts";
-export { eraseEntry } from "./erase.ts";
-export type { ErasedTarget } from "./erase.ts";
+export { echoIn, eraseEntry } from "./erase.ts";
+export type { Echo, ErasedTarget } from "./erase.ts";
 export { ERROR_CODES, HoldfastError, reject } from "./errors.ts";
 export type { ErrorCode, Rejection } from "./errors.ts";
 export type {
