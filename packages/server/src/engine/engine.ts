@@ -262,14 +262,22 @@ export class Engine implements AsyncDisposable {
     return this.#inbox.calls(query, mayRead, seesData);
   }
 
-  /** The same, and live; see {@link Inbox.watch}. */
+  /**
+   * The same, and live; see {@link Inbox.watch}.
+   *
+   * @param principal whose reader it is
+   * @throws HoldfastError at once, `too_many_requests` where the principal has too many readers
+   */
   watchCalls(
     query: CallQuery,
     mayRead: MayRead,
     signal: AbortSignal,
     seesData?: SeesData,
+    principal?: string,
   ): AsyncGenerator<InboxNews, void, void> {
-    return this.#inbox.watch(query, mayRead, signal, seesData);
+    const release = this.#subscribers.admit(undefined, principal);
+    signal.addEventListener("abort", release, { once: true });
+    return releasing(this.#inbox.watch(query, mayRead, signal, seesData), release);
   }
 
   /**

@@ -24,7 +24,7 @@ export interface Limits extends ContentLimits {
   readonly sessions: Rate;
   /** Readers that follow one session. Default 1 000. */
   readonly subscribersPerSession: number;
-  /** Readers of one principal that acts for itself, in all sessions. Default 1 000. */
+  /** Readers of one principal that acts for itself, in all sessions and of the inbox. Default 1 000. */
   readonly subscribersPerPrincipal: number;
 }
 
