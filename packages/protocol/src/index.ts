@@ -72,6 +72,7 @@ export type { EventItem, Item, RoundItem, SteerItem, TextItem } from "./item.ts"
 export type { Journal } from "./journal.ts";
 export { bytesBeyond } from "./json-size.ts";
 export type { Json, Metadata } from "./json.ts";
+export { isTooDeep, MOST_DEPTH } from "./nesting.ts";
 export { parseOffset, toOffset } from "./offset.ts";
 export type { Offset } from "./offset.ts";
 export { createPartialJson } from "./partial-json.ts";

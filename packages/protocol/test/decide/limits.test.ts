@@ -235,3 +235,24 @@ it("6.19 refuses tools that together are more than a session keeps, and what rep
   });
   expect(advertise(tool("a", 100), tool("c", 600))).toBeUndefined();
 });
+
+it("4.3.5 finds arguments that nest too deep invalid, whoever executes the call, and the run goes on", () => {
+  const desk = openDesk({ tools: [{ name: "look" }] });
+  applied(desk.user({ type: "tools.advertise", tools: [locate] }));
+  const runId = desk.send("m1");
+  desk.start(runId);
+  const agent = desk.agent(runId);
+  const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+  applied(
+    agent.append(
+      { type: "round.open" },
+      ...proposal("c1", "locate", deep),
+      ...proposal("c2", "look", deep),
+      ...proposal("c3", "locate"),
+      { type: "round.close" },
+    ),
+  );
+  for (const id of ["c1", "c2"])
+    expect(desk.call(id)).toMatchObject({ outcome: "error", reason: "invalid_arguments" });
+  expect(desk.call("c3").status).toBe("open");
+});
