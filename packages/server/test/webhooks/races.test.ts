@@ -6,13 +6,31 @@ import { scene } from "./scene.ts";
 const gone = () => new Response(null, { status: 410 });
 
 test("a dead delivery that is asked for twice at once is delivered once", async () => {
-  await using it = scene();
+  const clock = new ManualClock();
+  const inner = memoryStorage({ now: clock.now });
+  const waiting: (() => void)[] = [];
+  let together = 1;
+  const storage: Storage = {
+    ...inner,
+    async find(query) {
+      const found = await inner.find(query);
+      // Nobody goes on before both have seen that it is dead.
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length >= together) for (const go of waiting.splice(0)) go();
+      });
+      return found;
+    },
+  };
+  await using it = scene({ storage, clock });
   it.answer(gone);
   await it.wake();
   const id = it.sent[0]?.headers.get("webhook-id") ?? "";
   it.answer();
   const path = `/v1/webhooks/dead/${id}/redeliver`;
+  together = 2;
   const asked = await Promise.all([it.request("POST", path), it.request("POST", path)]);
+  together = 1;
   expect(asked.map(({ status }) => status).toSorted()).toEqual([200, 404]);
   await quiet();
   expect(it.sent).toHaveLength(2);
@@ -84,10 +102,11 @@ test("a call that somebody took up while its row was read is not told of", async
   await using it = scene({ storage, clock });
   await it.request("PUT", "/v1/sessions/s", { agent: "other" });
   await it.command("s", { type: "tools.advertise", tools: [{ name: "pay" }] });
+  await it.ask("s", { executor: "client", approval: "never" });
+  await clock.advance(14_000);
   const { promise, resolve } = Promise.withResolvers<void>();
   held = promise;
-  await it.ask("s", { executor: "client", approval: "never" });
-  await clock.advance(20_000);
+  await clock.advance(2_000);
   await it.command("s", { type: "call.claim", callId: "call1" });
   await quiet();
   held = undefined;
