@@ -114,3 +114,32 @@ test("a call that somebody took up while its row was read is not told of", async
   await clock.advance(1_000);
   expect(it.sent).toEqual([]);
 });
+
+test("a delivery whose outcome cannot be kept is sent again, in a while, under its id", async () => {
+  const clock = new ManualClock();
+  const inner = memoryStorage({ now: clock.now });
+  let full = false;
+  const storage: Storage = {
+    ...inner,
+    append: (commit) =>
+      full && commit.rows.some(({ kind }) => kind === "delivery")
+        ? Promise.reject(new Error("The disk is full."))
+        : inner.append(commit),
+  };
+  const logged: string[] = [];
+  await using it = scene({ storage, clock, log: (message) => void logged.push(message) });
+  full = true;
+  await it.wake();
+  await clock.advance(9_000);
+  expect(it.sent).toHaveLength(1);
+  await clock.advance(11_000);
+  full = false;
+  const tried = it.sent.length;
+  expect(tried).toBeGreaterThan(1);
+  expect(tried).toBeLessThan(4);
+  await clock.advance(10_000);
+  expect(new Set(it.sent.map(({ headers }) => headers.get("webhook-id"))).size).toBe(1);
+  expect(logged[0]).toMatch(/^Delivery of wake run_/);
+  const { body } = await it.request("GET", "/v1/sessions/s/deliveries");
+  expect(body).toMatchObject({ deliveries: [{ status: "accepted" }] });
+});
