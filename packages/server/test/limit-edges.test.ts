@@ -236,18 +236,21 @@ test("one who sends too much is told so on every face, and by whatever way they 
   }
 });
 
-test("a subscription over a WebSocket counts like a stream", async () => {
-  await using server = await startServer({ limits: { subscribersPerSession: 1 } });
-  await startRun(server);
-  await using first = await openSocket(server);
-  await using second = await openSocket(server);
-  await first.ask({ type: "subscribe", session: "s" });
-  expect(await second.ask({ type: "subscribe", session: "s" })).toMatchObject({
-    type: "unsubscribed",
-    error: { code: "too_many_requests", details: { limit: 1, value: 1 } },
-  });
-  await first.ask({ type: "unsubscribe", session: "s" });
-  await expect
-    .poll(async () => (await second.ask({ type: "subscribe", session: "s" })).type)
-    .toBe("subscribed");
-});
+test.each(["subscribersPerSession", "subscribersPerPrincipal"])(
+  "a subscription over a WebSocket counts like a stream: %s",
+  async (limit) => {
+    await using server = await startServer({ limits: { [limit]: 1 } });
+    await startRun(server);
+    await using first = await openSocket(server);
+    await using second = await openSocket(server);
+    await first.ask({ type: "subscribe", session: "s" });
+    expect(await second.ask({ type: "subscribe", session: "s" })).toMatchObject({
+      type: "unsubscribed",
+      error: { code: "too_many_requests", details: { limit: 1, value: 1 } },
+    });
+    await first.ask({ type: "unsubscribe", session: "s" });
+    await expect
+      .poll(async () => (await second.ask({ type: "subscribe", session: "s" })).type)
+      .toBe("subscribed");
+  },
+);

@@ -173,6 +173,28 @@ describe("a token that ends", () => {
     expect(await other.ask({ type: "ping" })).toMatchObject({ type: "pong" });
   });
 
+  test("is no word any more at its end, though no timer has said so yet", async () => {
+    let now = Date.now();
+    const storage = memoryStorage({ now: () => now });
+    await using server = await startServer({
+      storage,
+      secret,
+      schedule: new ManualClock().schedule,
+    });
+    await startRun(server);
+    const token = await tokenOf("user:ana", now + 5_000);
+    await using socket = await openSocket(server, token);
+    expect(await socket.ask({ type: "subscribe", session: "s" })).toMatchObject({
+      type: "subscribed",
+    });
+    now += 6_000;
+    for (const frame of [
+      { type: "commands", session: "s", commands: [] },
+      { type: "subscribe", session: "s2" },
+    ])
+      expect(await socket.ask(frame)).toMatchObject({ error: { code: "unauthenticated" } });
+  });
+
   test("is no word any more for a socket that was told to end and goes on all the same", async () => {
     await using server = await startServer({ secret });
     await startRun(server);

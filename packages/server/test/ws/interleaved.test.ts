@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { until } from "../support/clock.ts";
+import { gate } from "../support/gate.ts";
 import { startRun, startServer } from "../support/http.ts";
 import {
   agentSocket,
@@ -41,6 +43,24 @@ test("two sockets of one attempt append side by side, and a producer's repeats a
   expect(values.toSorted()).toEqual(["p1", "p2", "p3", "q1"]);
   const refused = [...first.heard, ...second.heard].filter(({ type }) => type === "refused");
   expect(refused).toEqual([]);
+});
+
+test("a repeat that is settled together with newer batches takes back none of their acknowledgement", async () => {
+  const { storage, hold, release, waiting } = gate();
+  await using server = await startServer({ storage });
+  const { socket, append } = await agentSocket(server, await startRun(server));
+  await using _ = socket;
+  append([custom(1)]);
+  await socket.find(isAck("p", 1));
+  hold();
+  append([custom(2)]);
+  await until("the commit", () => waiting() === 1);
+  for (const seq of [3, 4, 1, 2]) append([custom(seq)], seq);
+  await socket.ask({ type: "ping" });
+  release();
+  await socket.find(isAck("p", 4));
+  const acks = socket.heard.flatMap((it) => (it.type === "ack" ? [it.seq] : []));
+  expect(acks).toEqual(acks.toSorted((a, b) => a - b));
 });
 
 test("a socket that ends keeps nothing of another: its attempt, its subscriptions, its waits", async () => {
