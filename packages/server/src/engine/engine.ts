@@ -126,7 +126,10 @@ export class Engine implements AsyncDisposable {
       schedule,
       log,
       fire: async (due) => {
-        if (due.kind === "expiry") return expire(this.#sessions, storage, due, SERVER);
+        if (due.kind === "expiry") {
+          if (await expire(this.#sessions, storage, due, SERVER)) this.#forget(due.session);
+          return;
+        }
         if (due.kind === "erasure") return this.#finishErasure(due.session, due.id);
         const fired = await this.#act(due.session, SERVER, (draft, env, on) => {
           fireDue(draft, env, on.due, due);
@@ -193,6 +196,11 @@ export class Engine implements AsyncDisposable {
   /** Removes a session and all that belongs to it; unknown sessions are fine. */
   async delete(id: string): Promise<void> {
     await this.#sessions.remove(id);
+    this.#forget(id);
+  }
+
+  /** What is known of a session that is gone goes, too. */
+  #forget(id: string): void {
     this.#work.deleted(id);
     this.trail.forget(id);
   }

@@ -6,13 +6,15 @@ import type { Sessions } from "./sessions.ts";
  * Deletes a session whose time to live has passed since its last accepted act. The row is a hint that acts do not touch:
  * where there was one since, it is armed again for the time that follows from that one. A session whose agent is at work
  * is left alone for another term, since a silent agent writes nothing.
+ *
+ * @returns whether it was deleted
  */
 export async function expire(
   sessions: Sessions,
   storage: Storage,
   { session, id, group }: Due,
   actor: Actor,
-): Promise<void> {
+): Promise<boolean> {
   const { head } = await sessions.need(session);
   const lastAt = await timeOf(storage, session, head);
   const isOver = await sessions.with(session, (on) =>
@@ -32,7 +34,7 @@ export async function expire(
     }),
   );
   // What was done meanwhile keeps it, and the row is looked at once more.
-  if (isOver) await sessions.remove(session, head);
+  return isOver && sessions.remove(session, head);
 }
 
 /** When the entry at an offset was written. */

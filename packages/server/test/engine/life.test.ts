@@ -81,6 +81,32 @@ test("5.11.4 an agent at work holds its session, also where it is silent", async
   expect(await lives(engine)).toBe(true);
 });
 
+test("5.11.4 nobody asks for a session any more whose time is over", async () => {
+  const clock = new ManualClock();
+  const inner = memoryStorage({ now: clock.now });
+  const missed: string[] = [];
+  const storage: Storage = {
+    ...inner,
+    async rows(session) {
+      const found = await inner.rows(session);
+      if (!found) missed.push(session);
+      return found;
+    },
+  };
+  const { engine } = start(storage, clock);
+  await engine.create("s", { agent: "demo", ttlMs: 10_000 }, ANA);
+  await say(engine, "m1");
+  await send(engine, "s", { type: "run.cancel", runId: "none" });
+  missed.length = 0;
+  await clock.advance(60 * 60_000);
+  expect(missed).toEqual([]);
+  expect(await lives(engine)).toBe(false);
+  // One of the same name has no part in what was refused in the other.
+  await engine.create("s", { agent: "demo" }, ANA);
+  await engine.trail.audit.flush();
+  expect(await engine.trail.refusals("s", { after: 0, limit: 9 })).toEqual([]);
+});
+
 test("5.11.4 what is said while the server finds out that the time is over keeps the session", async () => {
   const clock = new ManualClock();
   const inner = memoryStorage({ now: clock.now });

@@ -38,8 +38,10 @@ test("two sockets of one attempt append side by side, and a producer's repeats a
   append([custom("p3")]);
   await first.find(isAck("p", 3));
   const { body } = await server.request("GET", "/v1/sessions/s/entries");
-  const entries = body["entries"] as { event: { type: string; value?: unknown } }[];
-  const values = entries.flatMap(({ event }) => (event.type === "CUSTOM" ? [event.value] : []));
+  const entries = body["entries"] as { event: { type: string; value?: string } }[];
+  const values = entries.flatMap(({ event }) =>
+    event.type === "CUSTOM" ? [event.value ?? ""] : [],
+  );
   expect(values.toSorted()).toEqual(["p1", "p2", "p3", "q1"]);
   const refused = [...first.heard, ...second.heard].filter(({ type }) => type === "refused");
   expect(refused).toEqual([]);

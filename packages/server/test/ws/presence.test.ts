@@ -22,8 +22,8 @@ test.each([
         url: "http://people.test/",
         secret: `whsec_${Buffer.alloc(32).toString("base64")}`,
       },
-      async fetch(_input, init) {
-        sent.push(JSON.parse(String(init?.body)));
+      async fetch(input, init) {
+        sent.push(await new Request(input, init).json());
         return new Response(null, { status: 204 });
       },
     },
