@@ -59,6 +59,22 @@ it("4.6.8 settles an agent's call by an answer among other items, and knows its 
   expect(desk.call("c2").status).toBe("ended");
 });
 
+it("4.6.8 counts an answer's metadata, and cuts no character in half", () => {
+  const { desk, agent } = scene();
+  applied(agent.append(...proposal("c1", "locate"), ...proposal("c2", "locate")));
+  applied(agent.append({ type: "round.close" }));
+  const said = { type: "call.answer", outcome: "ok" } as const;
+  const small: Answer = { type: "text", text: "ok" };
+  const metadata = { codec: { output: "x".repeat(500) } };
+  const verdict = applied(desk.user({ ...said, callId: "c1", answer: small, metadata }));
+  expect(verdict.resultTooLarge).toMatchObject({ limit: 500 });
+  expect(desk.call("c1")).toMatchObject({ outcome: "error", reason: "result_too_large" });
+  const halves: Answer = { type: "text", text: `x${"😀".repeat(1_000)}` };
+  applied(desk.user({ ...said, callId: "c2", answer: halves }));
+  const kept = desk.call("c2").answer?.answer;
+  expect(kept?.type === "text" && kept.text.isWellFormed()).toBe(true);
+});
+
 it("4.6.8 counts bytes of UTF-8, to the byte", () => {
   for (const [text, cut] of [
     ["é".repeat(237), false],

@@ -96,6 +96,16 @@ test("a search finds what has exactly the name and the value it asks for", async
   expect(calls).toMatchObject({ status: 400, body: { code: "invalid_request" } });
 });
 
+test("a search is by the first 32 fields of a session's metadata", async () => {
+  await using server = await startServer({ defaultAgent: "demo" });
+  const metadata = Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`f${n}`, n]));
+  await server.request("PUT", "/v1/sessions/s", { body: { metadata } });
+  const found = async (n: number) =>
+    (await server.request("GET", `/v1/sessions?meta.f${n}=${n}`)).body["sessions"];
+  expect(await found(31)).toMatchObject([{ id: "s" }]);
+  expect(await found(32)).toEqual([]);
+});
+
 test("a list that grows and shrinks while it is paged shows what was there throughout, once", async () => {
   const now = () => 1_700_000_000_000;
   await using server = await startServer({ storage: memoryStorage({ now }), defaultAgent: "demo" });
