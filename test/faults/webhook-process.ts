@@ -15,8 +15,10 @@ function at(reached: string): void {
 
 const handle = webhookHandler({
   url,
-  token: () => {
+  token: async () => {
     at("verified");
+    // The answer leaves first.
+    if (step === "answered") await new Promise(() => {});
     return token;
   },
   agent: "demo",
@@ -43,13 +45,15 @@ const handle = webhookHandler({
   },
 });
 
+// As where a platform lets a function go on after its answer, and then does not.
+const context = step === "answered" ? { waitUntil() {} } : undefined;
 const listener = getRequestListener(async (request) => {
   at("reached");
-  const response = await handle(request);
+  const response = await handle(request, context);
   at("finished");
   return response;
 });
-createServer((request, response) => void listener(request, response)).listen(
-  Number(port),
-  "127.0.0.1",
-);
+createServer((request, response) => {
+  response.on("close", () => at("answered"));
+  void listener(request, response);
+}).listen(Number(port), "127.0.0.1");

@@ -17,6 +17,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
 test.each([
   { step: "reached", began: 1, attempt: 1 },
   { step: "verified", began: 1, attempt: 1 },
+  { step: "answered", began: 1, attempt: 1 },
   { step: "claimed", began: 1, attempt: 2 },
   { step: "running", began: 2, attempt: 2 },
   { step: "finished", began: 1, attempt: 1 },

@@ -144,7 +144,10 @@ test("a cursor the server cannot bridge gets the state, and goes on from there",
 });
 
 test("a reader that takes nothing is cut off, others miss nothing, and its cursor is good", async () => {
-  await using house = await openHouse({ subscriberBytes: 1 << 18 });
+  await using house = await openHouse({
+    subscriberBytes: 1 << 18,
+    limits: { textLength: 1 << 24 },
+  });
   const token = await tokenOf(house, "eve");
   const attempt = await startText(house);
   const { hostname, port } = new URL(house.url);

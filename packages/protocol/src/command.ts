@@ -55,7 +55,7 @@ export interface MessageSend {
   readonly metadata?: Metadata;
 }
 
-/** Erases what one call or one message says, from state, log and audit. */
+/** Erases what one call, one message or one whole run says, from state, log and audit. */
 export type ContentErase = ErasedTarget & {
   readonly type: "content.erase";
   readonly reason?: string;
@@ -185,7 +185,7 @@ export interface CallAsk {
 /** The server's word on a command. `offset` is the session's head once it holds; nothing before it is still to come. */
 export interface Verdict {
   readonly id: string;
-  readonly status: "applied" | "accepted" | "rejected";
+  readonly status: "applied" | "rejected";
   readonly offset: Offset;
   readonly error?: Rejection;
   /** The command's repeat changed nothing. */

@@ -1,10 +1,26 @@
 import { erase, isAct } from "./act.ts";
 import type { Entry, ErasedMark } from "./entry.ts";
+import { ofRun } from "./erase-run.ts";
 import type { ContentEvent, Event } from "./events.ts";
 import { isObject, type Metadata } from "./json.ts";
 
-/** What is erased: all that one call or one message says. */
-export type ErasedTarget = { readonly callId: string } | { readonly messageId: string };
+/** What is erased: all that one call or one message says, or a run with all its calls and messages. */
+export type ErasedTarget =
+  | { readonly callId: string }
+  | { readonly messageId: string }
+  | { readonly runId: string };
+
+/** What says again what a target says: a call that only repeated it, or a subagent that did its work. */
+export type Echo = ErasedTarget | { readonly subagentRunId: string };
+
+/** What an entry shows to be erased along with the target; undefined where that is nothing. */
+export function echoIn({ event }: Pick<Entry, "event">, target: ErasedTarget): Echo | undefined {
+  if (!("callId" in target)) return undefined;
+  if (event.type === "call.replayed" && event.of === target.callId) return { callId: event.callId };
+  if (event.type === "SUBAGENT_STARTED" && event.parentToolCallId === target.callId)
+    return { subagentRunId: event.subagentRunId };
+  return undefined;
+}
 
 /**
  * An entry without what it says of the target, or undefined where it says nothing of it or was erased before. Offset,
@@ -15,23 +31,32 @@ export type ErasedTarget = { readonly callId: string } | { readonly messageId: s
  */
 export function eraseEntry(
   entry: Entry,
-  target: ErasedTarget,
+  target: Echo,
   mark: ErasedMark,
   digest: (text: string) => string,
 ): Entry | undefined {
-  const event = entry.erased ? undefined : withoutContent(entry.event, target);
+  if (entry.erased || ("runId" in target && entry.runId !== target.runId)) return undefined;
+  const event = withoutContent(entry.event, target);
   if (!event) return undefined;
   const { erased, ...rest } = erase(entry, event, digest);
   // The chain holds the digest of an act, which is salted; of anything else it would tell what a short text was.
   return { ...rest, erased: { ...mark, ...(isAct(entry.event) && erased) } };
 }
 
-/** The event with everything empty that it says of the target; undefined where that is nothing. */
-export function withoutContent(event: Event, target: ErasedTarget): Event | undefined {
+/** The event with everything empty that it says of the target, and of a run's if it is one of it; undefined where that is nothing. */
+export function withoutContent(event: Event, target: Echo): Event | undefined {
+  if ("runId" in target) return ofRun(event) ?? withoutContent(event, subjectOf(event));
+  if ("subagentRunId" in target) {
+    const isSubagents = event.type.startsWith("SUBAGENT_") && "subagentRunId" in event;
+    if (!isSubagents || event.subagentRunId !== target.subagentRunId) return undefined;
+    return ofRun(event);
+  }
   const isOfCall = "callId" in target;
   const id = isOfCall ? target.callId : target.messageId;
-  if (event.type === "CUSTOM")
-    return namesIn(event.value, id) ? { ...event, value: { id } } : undefined;
+  if (event.type === "CUSTOM") {
+    if (!namesIn(event.value, id)) return undefined;
+    return { ...bare(event), name: event.name, value: { id } };
+  }
   if (event.type === "RAW")
     return namesIn(event.event, id) ? { ...bare(event), event: { id } } : undefined;
   if (event.type === "REASONING_ENCRYPTED_VALUE") {
@@ -40,6 +65,17 @@ export function withoutContent(event: Event, target: ErasedTarget): Event | unde
     return { ...bare(event), subtype: event.subtype, entityId: id, encryptedValue: "" };
   }
   return isOfCall ? ofCall(event, id) : ofMessage(event, id);
+}
+
+/** The call or message that an event of a run is of. */
+function subjectOf(event: Event): { callId: string } | { messageId: string } {
+  if (event.type === "REASONING_ENCRYPTED_VALUE") {
+    const { subtype, entityId: id } = event;
+    return subtype === "tool-call" ? { callId: id } : { messageId: id };
+  }
+  if ("toolCallId" in event) return { callId: event.toolCallId };
+  if ("callId" in event && event.callId !== undefined) return { callId: event.callId };
+  return { messageId: "messageId" in event ? (event.messageId ?? "") : "" };
 }
 
 /** Whether something a framework sent is about what is erased. */

@@ -202,8 +202,14 @@ export type SessionEvent =
   /** What is not named stays; null takes away. */
   | { type: "session.updated"; metadata?: Metadata; ttlMs?: number | null }
   | { type: "session.closed"; reason?: string }
-  /** Of one call, or of one message; which, one of the two says. */
-  | { type: "content.erased"; callId?: string; messageId?: string; reason?: string }
+  /** Of one call, one message or one run; which, one of the three says. */
+  | {
+      type: "content.erased";
+      callId?: string;
+      messageId?: string;
+      runId?: string;
+      reason?: string;
+    }
   | { type: "policy.set"; policy: Policy }
   | { type: "tools.advertised"; tools: ToolDeclaration[] }
   | { type: "approval.granted"; tool: string; callId: string }

@@ -1,5 +1,6 @@
 import { wasClaimed, type Answer, type Call, type SettleReason } from "./call.ts";
 import type { Json } from "./json.ts";
+import { isTooDeep } from "./nesting.ts";
 
 /**
  * What a model is told became of a call (SPEC 8). Every call of a history has exactly one of these:
@@ -38,7 +39,8 @@ export function resultOf(call: Call, options: { readonly forRun?: string } = {})
 
 /**
  * A call's arguments as the object that every provider asks for. Arguments of `text` encoding stay text: their tool
- * takes no object. Empty or `null` arguments are `{}`; anything else that is no object is kept under `input`.
+ * takes no object. Empty or `null` arguments are `{}`; anything else that is no object is kept under `input`, and so is
+ * the text of what nests too deep to be written out again.
  */
 export function argumentsForModel(
   call: Pick<Call, "arguments" | "argumentsEncoding">,
@@ -51,6 +53,7 @@ export function argumentsForModel(
   } catch {
     return { input: call.arguments };
   }
+  if (isTooDeep(call.arguments)) return { input: call.arguments };
   if (value === null) return {};
   return isObject(value) ? value : { input: value };
 }

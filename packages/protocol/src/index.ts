@@ -50,8 +50,8 @@ export type { Start } from "./decide/start.ts";
 export { decideTimer } from "./decide/timer.ts";
 export type { Timer } from "./decide/timer.ts";
 export type { Entry, ErasedMark, Frame, Scope } from "./entry.ts";
-export { eraseEntry } from "./erase.ts";
-export type { ErasedTarget } from "./erase.ts";
+export { echoIn, eraseEntry } from "./erase.ts";
+export type { Echo, ErasedTarget } from "./erase.ts";
 export { ERROR_CODES, HoldfastError, reject } from "./errors.ts";
 export type { ErrorCode, Rejection } from "./errors.ts";
 export type {
@@ -73,6 +73,7 @@ export type { EventItem, Item, RoundItem, SteerItem, TextItem } from "./item.ts"
 export type { Journal } from "./journal.ts";
 export { bytesBeyond } from "./json-size.ts";
 export type { Json, Metadata } from "./json.ts";
+export { isTooDeep, MOST_DEPTH } from "./nesting.ts";
 export { parseOffset, toOffset } from "./offset.ts";
 export type { Offset } from "./offset.ts";
 export { createPartialJson } from "./partial-json.ts";

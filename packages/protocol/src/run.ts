@@ -53,6 +53,8 @@ export interface Run {
   readonly reads?: readonly { readonly stepId?: string; readonly offset: Offset }[];
   /** Messages sent to it while it was active, oldest first. */
   readonly steers?: readonly Steer[];
+  /** What it said is erased, with all its calls and messages; who asked for it, and when. */
+  readonly erased?: ErasedMark;
   readonly metadata?: Metadata;
 }
 

@@ -163,3 +163,16 @@ test("a path leads from the root to its node", () => {
   expect(pathTo(desk.state, first)).toEqual(["m1", first]);
   expect(pathTo(desk.state, "nobody")).toEqual([]);
 });
+
+test("8.5 arguments that nest too deep to be written out again are exported as their text", () => {
+  const nested = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
+  const exported = (text: string) =>
+    argumentsForModel({ arguments: text, argumentsEncoding: "json" });
+  expect(exported(nested(256))).toEqual(JSON.parse(nested(256)));
+  expect(exported(nested(257))).toEqual({ input: nested(257) });
+  const text = nested(300_000);
+  expect(JSON.parse(JSON.stringify(exported(text)))).toEqual({ input: text });
+  // Brackets inside texts nest nothing.
+  const words = JSON.stringify({ a: '[{"'.repeat(400) });
+  expect(exported(words)).toEqual(JSON.parse(words));
+});

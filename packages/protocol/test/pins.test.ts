@@ -7,9 +7,9 @@ import { expect, it } from "vitest";
 it("pins the names that @holdfast/protocol exports", () => {
   expect(Object.keys(protocol).toSorted().join(" ")).toBe(
     [
-      "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE SOCKET_CLOSES",
+      "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError MOST_DEPTH RUN_TABLE SOCKET_CLOSES",
       "actOf appendDelta argumentsForModel bytesBeyond callsOf canonical createDraft createPartialJson createSession",
-      "createViewCache decide decideTimer emptyState erase eraseEntry fromRows isCall joinDeltas parseOffset partsOf",
+      "createViewCache decide decideTimer echoIn emptyState erase eraseEntry fromRows isCall isTooDeep joinDeltas parseOffset partsOf",
       "pathTo payloadDigest payloadText producerKey redactEntry redactRows reduce reduceAll reject resultOf schemaText startRun toFrameworkId toOffset toRows toSessionId",
       "viewOf waitingFor waitingOf wasRead",
     ].join(" "),

@@ -19,7 +19,7 @@ import {
 import { breach, repeatsTooOften } from "./budget.ts";
 import { isRoundOpen, releaseClaim } from "./release.ts";
 import type { Draft } from "./draft.ts";
-import { settleLongArguments } from "./limits.ts";
+import { refuseMuchMetadata, settleLongArguments } from "./limits.ts";
 import type { Env } from "./env.ts";
 import { needsDecision } from "./rules.ts";
 import { APPLIED, record, refuse, type Made, type Ruling } from "./ruling.ts";
@@ -55,6 +55,8 @@ export function startCall(
     known.name === item.toolCallName &&
     known.subagentRunId === item.subagentRunId;
   if (same && (move === "reopen" || (move === "reopen_implicit" && known.claim?.implicit))) {
+    const grown = refuseMuchMetadata(known, item.metadata, env);
+    if (grown) return grown;
     record(draft, env, { ...item, toolCallId: known.id }, scope);
     return APPLIED;
   }
@@ -115,6 +117,8 @@ export function endArguments(
     const settled = settleLongArguments(draft, env, call, item, scope);
     if (settled) return settled;
   }
+  const grown = refuseMuchMetadata(call, item.metadata, env);
+  if (grown) return grown;
   record(draft, env, toolCallId === item.toolCallId ? item : { ...item, toolCallId }, scope);
   return move === "end" ? endCall(draft, env, run, call.id, scope) : APPLIED;
 }
@@ -242,6 +246,8 @@ export function annotateCall(
   const call = findOwn(draft, env, item.callId);
   if (!call) return unknownCall(item.callId, draft.state);
   if (call.erased) return refuseMove("call_settled", call);
+  const grown = refuseMuchMetadata(call, item.metadata, env);
+  if (grown) return grown;
   record(draft, env, { type: "call.annotated", callId: call.id, metadata: item.metadata }, scope);
   return APPLIED;
 }

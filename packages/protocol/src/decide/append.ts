@@ -15,7 +15,7 @@ import { progressCall } from "./claim.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { fence, runEnded } from "./fence.ts";
-import { refuseLarge } from "./limits.ts";
+import { refuseLarge, refuseLongText, refuseMuchMetadata } from "./limits.ts";
 import { closeRound, openRound, openRoundOf, supersedeRound } from "./round.ts";
 import { refuseWithdraw } from "./withdraw.ts";
 import { APPLIED, record, refuse, type Made, type Ruling } from "./ruling.ts";
@@ -75,6 +75,10 @@ function appendItem(
         const why = isOpen ? "which is of another step: go on with it there" : NOT_OPEN;
         return refuse("sequence_violation", `${item.type} for message ${item.messageId}, ${why}.`);
       }
+      const grown =
+        ("delta" in item && refuseLongText(open.text, item.delta, env)) ||
+        refuseMuchMetadata(open, item.metadata, env);
+      if (grown) return grown;
       record(draft, env, item, scope);
       return APPLIED;
     }
@@ -94,6 +98,8 @@ function appendItem(
           `${item.type} for message ${item.messageId}, which is there already: give each message an id of its own.`,
         );
       }
+      const grown = reopens ? refuseMuchMetadata(known, item.metadata, env) : undefined;
+      if (grown) return grown;
       record(draft, env, item, scope);
       return APPLIED;
     }
@@ -126,9 +132,12 @@ function appendItem(
       record(draft, env, { ...item, entityId }, scope);
       return APPLIED;
     }
-    case "run.annotate":
+    case "run.annotate": {
+      const grown = refuseMuchMetadata(run, item.metadata, env);
+      if (grown) return grown;
       record(draft, env, { type: "run.annotated", metadata: item.metadata }, attempt);
       return APPLIED;
+    }
     case "call.annotate":
       return annotateCall(draft, env, item, scope);
     case "call.replace_arguments":

@@ -4,6 +4,7 @@ import type { Call, CallOutcome, SettleReason } from "../call.ts";
 import { duplicateKey } from "../duplicate-key.ts";
 import type { Scope } from "../entry.ts";
 import type { CallEvent, InvalidArguments } from "../events.ts";
+import { isTooDeep, MOST_DEPTH } from "../nesting.ts";
 import { aliasKey, callsOf, type SessionState } from "../state.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
@@ -275,6 +276,10 @@ export function checkArguments(call: Call, text: string, env: Env): InvalidArgum
       message: `The arguments are not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
     };
   }
+  if (isTooDeep(text))
+    return {
+      message: `The arguments are nested too deep, more than ${MOST_DEPTH} levels: flatten them.`,
+    };
   return call.tool && env.validate(call.tool, value);
 }
 

@@ -14,6 +14,7 @@ import {
   unknownCall,
 } from "./call.ts";
 import type { Env } from "./env.ts";
+import { refuseMuchMetadata } from "./limits.ts";
 import { passBarrier } from "./next.ts";
 import { releaseClaim } from "./release.ts";
 import { needsDecision } from "./rules.ts";
@@ -132,6 +133,8 @@ export function progressCall(draft: Draft, command: CallProgress, env: Env): Rul
       return refuseMove("not_ready", call);
   }
   const { progress, metadata } = command;
+  const grown = refuseMuchMetadata(call, metadata, env);
+  if (grown) return grown;
   record(
     draft,
     env,

@@ -1,11 +1,12 @@
 import type { ContentErase } from "../command.ts";
 import { findCall, unknownCall } from "./call.ts";
+import { unknownRun } from "./fence.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { APPLIED, record, refuse, REPEATED, type Ruling } from "./ruling.ts";
 
 /**
- * Takes what one call or one message said out of the state, for good (SPEC 6.21). The log is the server's to rewrite. What
+ * Takes what one call, one message or one run said out of the state, for good (SPEC 6.21). The log is the server's to rewrite. What
  * still grows is `not_ready`; what is erased already changes nothing.
  */
 export function eraseContent(draft: Draft, command: ContentErase, env: Env): Ruling {
@@ -21,6 +22,16 @@ export function eraseContent(draft: Draft, command: ContentErase, env: Env): Rul
       return refuse("not_ready", `Call ${id} is ${status}: answer or cancel it first.`);
     }
     record(draft, env, { type: "content.erased", callId: call.id, ...why });
+    return APPLIED;
+  }
+  if ("runId" in command) {
+    const { runId } = command;
+    const run = state.runs.get(runId);
+    if (!run) return unknownRun(runId);
+    if (run.erased) return REPEATED;
+    if (run.status !== "ended")
+      return refuse("not_ready", `Run ${runId} is ${run.status}: wait for its end, or cancel it.`);
+    record(draft, env, { type: "content.erased", runId, ...why });
     return APPLIED;
   }
   const { messageId } = command;

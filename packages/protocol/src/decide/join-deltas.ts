@@ -8,7 +8,7 @@ const MOST = 4_096;
 /**
  * An append with adjacent plain deltas of one message as one: they are decided alike, and would be one entry anyway
  * (SPEC 3.4). {@link RunAppend.joined} then says what each item stands for. Arguments stay apart, since each delta of
- * them may be the one too many.
+ * them may be the one too many; where a text comes to its limit, what was joined is refused together.
  *
  * To be done before a command waits for anything: then what waits is a few items, and not one for each token.
  *

@@ -3,6 +3,8 @@ import type { AgentItem, CallAnswerCommand, Command } from "../command.ts";
 import type { EventOf } from "../events.ts";
 import type { Scope } from "../entry.ts";
 import { bytesBeyond } from "../json-size.ts";
+import type { Metadata } from "../json.ts";
+import { mergeMetadata } from "../metadata.ts";
 import { settleCall } from "./call.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
@@ -14,6 +16,8 @@ export interface ContentLimits {
   readonly eventBytes: number;
   /** A call's arguments, in characters. */
   readonly argumentsLength: number;
+  /** The text of a message, in characters. */
+  readonly textLength: number;
   /** An answer with its metadata, in bytes of JSON. */
   readonly resultBytes: number;
 }
@@ -55,6 +59,30 @@ function hasLimitOfItsOwn({ type }: Command | AgentItem): boolean {
     type === "TOOL_CALL_ARGS" ||
     type === "call.replace_arguments"
   );
+}
+
+/** Refuses what would make a message's text longer than it may be; what was said of it stands. */
+export function refuseLongText(text: string, more: string, { limits }: Env): Ruling | undefined {
+  const limit = limits?.textLength ?? Infinity;
+  const value = text.length + more.length;
+  if (value <= limit) return undefined;
+  const message = `The message would have ${value} characters, and may have ${limit}: end it, and go on in another.`;
+  return refuse("too_large", message, { limit, value });
+}
+
+/** Refuses what would make the metadata of a row, bit by bit, larger than an event may be. */
+export function refuseMuchMetadata(
+  { metadata }: { readonly metadata?: Metadata } = {},
+  more: Metadata | undefined,
+  { limits }: Env,
+): Ruling | undefined {
+  // Alone it is no larger than the event it came with.
+  if (!limits || metadata === undefined || more === undefined) return undefined;
+  const limit = limits.eventBytes;
+  const value = bytesBeyond(mergeMetadata(metadata, more), limit);
+  if (value === undefined) return undefined;
+  const message = `The metadata would have ${value} bytes, and may have ${limit}: say less.`;
+  return refuse("too_large", message, { limit, value });
 }
 
 /** Settles a call whose arguments grow beyond what they may have, or undefined where they do not. Its run goes on. */

@@ -1,4 +1,5 @@
 import { canonical } from "../canonical.ts";
+import { bytesBeyond } from "../json-size.ts";
 import type { Metadata } from "../json.ts";
 import { DEFAULT_POLICY, type Policy } from "../policy.ts";
 import type { SessionState } from "../state.ts";
@@ -53,6 +54,17 @@ export function advertiseTools(draft: Draft, tools: readonly ToolDeclaration[], 
   }
   const advertised = tools.map((tool) => withDigest(tool, env));
   if (advertised.every((tool) => isFresh(state, tool, env))) return REPEATED;
+  const names = new Set(tools.map(({ name }) => name));
+  const others = state.session.advertised.filter(({ tool }) => !names.has(tool.name));
+  const limit = env.limits?.eventBytes ?? Infinity;
+  const value = bytesBeyond([...others.map(({ tool }) => tool), ...advertised], limit);
+  if (value !== undefined) {
+    return refuse(
+      "too_large",
+      `The tools that clients advertise here would have ${value} bytes, and may have ${limit}: advertise less.`,
+      { limit, value },
+    );
+  }
   record(draft, env, { type: "tools.advertised", tools: advertised });
   return APPLIED;
 }

@@ -92,12 +92,14 @@ const byType = {
       id: f.id,
       callId: f.id.optional(),
       messageId: f.id.optional(),
+      runId: f.id.optional(),
       reason: f.text.optional(),
     })
-    .refine(({ callId, messageId }) => (callId === undefined) !== (messageId === undefined), {
-      error: "must be there, or else a messageId",
-      path: ["callId"],
-    }),
+    .refine(
+      ({ callId, messageId, runId }) =>
+        [callId, messageId, runId].filter((id) => id !== undefined).length === 1,
+      { error: "must be there, or else a messageId or a runId", path: ["callId"] },
+    ),
   "session.close": z.object({
     type: z.literal("session.close"),
     id: f.id,

@@ -1,4 +1,11 @@
-import { argumentsForModel, eraseEntry, resultOf, type AgentItem } from "@holdfast/protocol";
+import {
+  argumentsForModel,
+  echoIn,
+  eraseEntry,
+  resultOf,
+  type AgentItem,
+  type ErasedTarget,
+} from "@holdfast/protocol";
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { applied, openDesk, proposal, type Desk } from "../support/desk.ts";
@@ -59,13 +66,13 @@ function scene() {
       },
     ),
   );
-  const erase = (target: { callId: string } | { messageId: string }) =>
+  const erase = (target: ErasedTarget) =>
     desk.user({ type: "content.erase", ...target, reason: "asked for" }, "dpo");
-  return { desk, agent, erase };
+  return { desk, runId, agent, erase };
 }
 
 const says = (value: unknown) => JSON.stringify(value).includes(SECRET);
-const logWithout = (desk: Desk, target: { callId: string } | { messageId: string }) =>
+const logWithout = (desk: Desk, target: ErasedTarget) =>
   desk.entries.map((entry) => eraseEntry(entry, target, { by: "x", at: 1 }, digest) ?? entry);
 
 it("6.21 takes all that a call says out of state and log, and keeps what was done", () => {
@@ -115,6 +122,150 @@ it.each(["m1", "t1"])("6.21 takes all that message %s says out of state and log"
   );
   expect(about.length).toBeGreaterThan(0);
   expect(about.filter(says)).toEqual([]);
+});
+
+/** Everything else that a run can say. */
+const said: readonly AgentItem[] = [
+  { type: "run.annotate", metadata: { codec: { usage: SECRET } } },
+  { type: "STATE_SNAPSHOT", snapshot: { plan: SECRET } },
+  { type: "STATE_DELTA", delta: [{ op: "replace", path: "/plan", value: SECRET }] },
+  { type: "ACTIVITY_SNAPSHOT", messageId: "a1", activityType: "PLAN", content: { step: SECRET } },
+  {
+    type: "ACTIVITY_DELTA",
+    messageId: "a1",
+    activityType: "PLAN",
+    patch: [{ op: "replace", path: "/step", value: SECRET }],
+  },
+  { type: "CUSTOM", name: "n", value: SECRET },
+  { type: "RAW", event: SECRET },
+  { type: "STEP_STARTED", stepName: "look", rawEvent: SECRET },
+  { type: "STEP_FINISHED", stepName: "look" },
+  { type: "REASONING_START", messageId: "r0" },
+  { type: "REASONING_MESSAGE_START", messageId: "r1", role: "reasoning" },
+  { type: "REASONING_MESSAGE_CONTENT", messageId: "r1", delta: SECRET },
+  { type: "REASONING_MESSAGE_END", messageId: "r1" },
+  { type: "REASONING_END", messageId: "r0" },
+  {
+    type: "REASONING_ENCRYPTED_VALUE",
+    subtype: "message",
+    entityId: "r1",
+    encryptedValue: SECRET,
+  },
+  {
+    type: "SUBAGENT_STARTED",
+    subagentRunId: "sub",
+    name: "helper",
+    parentToolCallId: "c1",
+    description: SECRET,
+  },
+  { type: "SUBAGENT_FINISHED", subagentRunId: "sub", result: SECRET },
+  { type: "SUBAGENT_ERROR", subagentRunId: "sub", message: SECRET },
+];
+const withdrawn: readonly AgentItem[] = [
+  { type: "round.open" },
+  { type: "TEXT_MESSAGE_START", messageId: "t9" },
+  { type: "TEXT_MESSAGE_CONTENT", messageId: "t9", delta: SECRET },
+  { type: "TEXT_MESSAGE_END", messageId: "t9" },
+  ...proposal("c9", "pay", JSON.stringify({ to: SECRET })),
+  { type: "round.withdraw", reason: SECRET },
+];
+
+it("6.21 takes all that a run says out of state and log, taken back or not, and leaves who and when", () => {
+  const { desk, runId, agent, erase } = scene();
+  applied(agent.append(...said, ...withdrawn));
+  expect(erase({ runId }).error).toMatchObject({ code: "not_ready" });
+  applied(agent.fail(SECRET));
+  const before = desk.entries.map(({ offset, at, actor, event: { type } }) => [
+    offset,
+    at,
+    actor,
+    type,
+  ]);
+  applied(erase({ runId }));
+  expect(erase({ runId }).repeated).toBe(true);
+  expect(desk.run(runId)).toMatchObject({
+    outcome: "error",
+    error: { message: "[erased]" },
+    erased: { by: "user:dpo", at: 1_000 },
+  });
+  expect(desk.run(runId).metadata).toBeUndefined();
+  for (const call of desk.state.calls.values()) expect(call.erased).toBeDefined();
+  const rows = [...desk.state.items.values(), ...desk.state.calls.values()];
+  expect(rows.filter(says)).toEqual([]);
+  const left = logWithout(desk, { runId });
+  expect(
+    left
+      .slice(0, before.length)
+      .map(({ offset, at, actor, event }) => [offset, at, actor, event.type]),
+  ).toEqual(before);
+  // The user's own message is a message of its own; the code of a failure is a code.
+  expect(left.filter(says).map(({ event }) => event.type)).toEqual(["message.added", "run.ended"]);
+  expect(left.find(({ event }) => event.type === "run.ended")?.event).toEqual({
+    type: "run.ended",
+    outcome: "error",
+    reason: SECRET,
+    error: { code: SECRET, message: "" },
+  });
+});
+
+it("6.21 takes the words of whoever cancelled a run out with it", () => {
+  const { desk, runId, erase } = scene();
+  applied(desk.user({ type: "run.cancel", runId, reason: SECRET }));
+  applied(erase({ runId }));
+  expect(says(desk.run(runId))).toBe(false);
+  const ended = logWithout(desk, { runId }).find(({ event }) => event.type === "run.ended");
+  expect(ended?.event).toEqual({ type: "run.ended", outcome: "cancelled" });
+  expect(ended?.erased?.digest).toMatch(/^[0-9a-f]{64}$/);
+});
+
+it("6.21 refuses a run that there is not", () => {
+  const { erase } = scene();
+  expect(erase({ runId: "none" }).error?.code).toBe("unknown_run");
+});
+
+it("6.21 takes what repeats a call, or did its work, out with the call", () => {
+  const { desk, agent, erase } = scene();
+  applied(agent.append({ type: "round.open" }, ...proposal("c2", "look", `{"q":"${SECRET}"}`)));
+  const answer = { type: "text", text: SECRET } as const;
+  applied(agent.append({ type: "call.answer", callId: "c2", outcome: "ok", answer }));
+  applied(agent.append({ type: "round.open" }, ...proposal("c2", "look", `{ "q": "${SECRET}" }`)));
+  const sub = { subagentRunId: "sub" };
+  applied(
+    agent.append(
+      { type: "SUBAGENT_STARTED", ...sub, name: "h", parentToolCallId: "c2", description: SECRET },
+      { type: "SUBAGENT_FINISHED", ...sub, result: SECRET },
+    ),
+  );
+  applied(erase({ callId: "c2" }));
+  const items = [...desk.state.items.values()];
+  expect(
+    items.filter(
+      (item) => item.kind === "event" && item.event.type.startsWith("SUB") && says(item),
+    ),
+  ).toEqual([]);
+  const target = { callId: "c2" };
+  const echoes = desk.entries.flatMap((entry) => echoIn(entry, target) ?? []);
+  expect(echoes).toEqual([{ callId: expect.stringMatching(/^c2_/) }, sub]);
+  const round = desk.run(desk.call("c2").runId).round - 1;
+  const left = desk.entries
+    .filter((entry) => (entry.round ?? 0) >= round)
+    .map((entry) =>
+      [target, ...echoes].reduce(
+        (next, each) => eraseEntry(next, each, { by: "x", at: 1 }, digest) ?? next,
+        entry,
+      ),
+    );
+  expect(left.filter(says)).toEqual([]);
+});
+
+it("6.21 leaves nothing that a framework put beside an event", () => {
+  const { desk, agent, erase } = scene();
+  const value = { toolCallId: "c1", said: 1 };
+  applied(agent.append({ type: "CUSTOM", name: "n", value, rawEvent: { x: SECRET } }));
+  applied(erase({ callId: "c1" }));
+  const left = logWithout(desk, { callId: "c1" }).filter(({ event }) => event.type === "CUSTOM");
+  expect(left.length).toBeGreaterThan(1);
+  expect(left.filter(says)).toEqual([]);
 });
 
 it("6.21 leaves the digest of what an act said, and of nothing else", () => {

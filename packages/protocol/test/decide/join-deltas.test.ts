@@ -3,7 +3,12 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { openDesk } from "../support/desk.ts";
 
-const limits = { eventBytes: 1_204, argumentsLength: 1_000, resultBytes: 1_000 };
+const limits = {
+  eventBytes: 1_204,
+  argumentsLength: 1_000,
+  resultBytes: 1_000,
+  textLength: 1_000_000,
+};
 const SMALL = (limits.eventBytes - 1_024) / 6;
 
 const messageId = fc.constantFrom("m1", "m2", "never-opened");

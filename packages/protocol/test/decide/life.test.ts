@@ -92,7 +92,7 @@ it("5.11.1 sets a time to live and takes it away", () => {
 
 it("5.11.1 bounds metadata as a whole, however it is added", () => {
   const desk = openDesk({
-    limits: { eventBytes: 1_000, argumentsLength: 1_000, resultBytes: 1_000 },
+    limits: { eventBytes: 1_000, argumentsLength: 1_000, textLength: 1_000, resultBytes: 1_000 },
   });
   const add = (name: string) =>
     desk.user({ type: "session.update", metadata: { [name]: "x".repeat(400) } }).error;

@@ -1,8 +1,13 @@
-import type { AgentItem, Answer, ContentLimits } from "@holdfast/protocol";
+import type { AgentItem, Answer, ContentLimits, Metadata } from "@holdfast/protocol";
 import { expect, it } from "vitest";
 import { applied, openDesk, proposal, type Desk } from "../support/desk.ts";
 
-const limits: ContentLimits = { eventBytes: 2_000, argumentsLength: 100, resultBytes: 500 };
+const limits: ContentLimits = {
+  eventBytes: 2_000,
+  argumentsLength: 100,
+  textLength: 300,
+  resultBytes: 500,
+};
 const big = "x".repeat(10_000);
 const locate = { name: "locate" };
 
@@ -52,6 +57,22 @@ it("4.6.8 settles an agent's call by an answer among other items, and knows its 
   applied(agent.append(said));
   expect(desk.state.head).toBe(head);
   expect(desk.call("c2").status).toBe("ended");
+});
+
+it("4.6.8 counts an answer's metadata, and cuts no character in half", () => {
+  const { desk, agent } = scene();
+  applied(agent.append(...proposal("c1", "locate"), ...proposal("c2", "locate")));
+  applied(agent.append({ type: "round.close" }));
+  const said = { type: "call.answer", outcome: "ok" } as const;
+  const small: Answer = { type: "text", text: "ok" };
+  const metadata = { codec: { output: "x".repeat(500) } };
+  const verdict = applied(desk.user({ ...said, callId: "c1", answer: small, metadata }));
+  expect(verdict.resultTooLarge).toMatchObject({ limit: 500 });
+  expect(desk.call("c1")).toMatchObject({ outcome: "error", reason: "result_too_large" });
+  const halves: Answer = { type: "text", text: `x${"😀".repeat(1_000)}` };
+  applied(desk.user({ ...said, callId: "c2", answer: halves }));
+  const kept = desk.call("c2").answer?.answer;
+  expect(kept?.type === "text" && kept.text.isWellFormed()).toBe(true);
 });
 
 it("4.6.8 counts bytes of UTF-8, to the byte", () => {
@@ -147,4 +168,107 @@ it("6.19 refuses a command that is too large", () => {
     "too_large",
   );
   expect(refused({ type: "call.progress", callId: "c1", progress: big })).toBe("too_large");
+});
+
+it.each(["TEXT_MESSAGE", "REASONING_MESSAGE"] as const)(
+  "6.19 refuses what makes a %s longer than it may be, and it can be ended",
+  (kind) => {
+    const { agent, desk } = scene();
+    const say = (length: number): AgentItem => ({
+      type: `${kind}_CONTENT`,
+      messageId: "t1",
+      delta: "x".repeat(length),
+    });
+    const start: AgentItem =
+      kind === "TEXT_MESSAGE"
+        ? { type: "TEXT_MESSAGE_START", messageId: "t1" }
+        : { type: "REASONING_MESSAGE_START", messageId: "t1", role: "reasoning" };
+    applied(agent.append(start, say(200)));
+    const { skipped = [] } = agent.append(say(101), say(100), say(1));
+    expect(skipped.map(({ index, error }) => [index, error.code, error.details])).toEqual([
+      [0, "too_large", { limit: 300, value: 301 }],
+      [2, "too_large", { limit: 300, value: 301 }],
+    ]);
+    applied(agent.append({ type: `${kind}_END`, messageId: "t1" }));
+    expect(desk.state.items.get("t1")).toMatchObject({ text: "x".repeat(300), status: "closed" });
+    // Nor does it grow by being begun again.
+    expect(agent.append(start, say(1)).skipped?.map(({ index }) => index)).toEqual([1]);
+  },
+);
+
+it("6.19 refuses metadata that grows a row bit by bit, wherever it may be said", () => {
+  const { agent, desk, runId } = scene();
+  applied(agent.append(...proposal("c1", "look"), { type: "TEXT_MESSAGE_START", messageId: "t1" }));
+  applied(agent.append({ type: "TOOL_CALL_START", toolCallId: "c2", toolCallName: "look" }));
+  applied(agent.append({ type: "TEXT_MESSAGE_START", messageId: "t2" }));
+  const claimed = applied(agent.command({ type: "call.claim", callId: "c1" }));
+  const claimId = claimed.claimId ?? "";
+  const sayings: readonly ((metadata: Metadata) => AgentItem)[] = [
+    (metadata) => ({ type: "run.annotate", metadata }),
+    (metadata) => ({ type: "call.annotate", callId: "c1", metadata }),
+    (metadata) => ({ type: "call.progress", callId: "c1", claimId, progress: 1, metadata }),
+    (metadata) => ({ type: "TOOL_CALL_ARGS", toolCallId: "c2", delta: "", metadata }),
+    (metadata) => ({ type: "TEXT_MESSAGE_CONTENT", messageId: "t1", delta: "", metadata }),
+  ];
+  for (const say of sayings) {
+    const codes = Array.from({ length: 9 }, (_, n) => {
+      const { skipped } = agent.append(say({ codec: { [`k${n}`]: "x".repeat(300) } }));
+      return skipped?.[0]?.error.code;
+    });
+    expect(codes[0]).toBeUndefined();
+    expect(codes.at(-1)).toBe("too_large");
+  }
+  const more = { codec: { last: "x".repeat(900) } };
+  const last: AgentItem[] = [
+    { type: "TOOL_CALL_END", toolCallId: "c2", metadata: more },
+    { type: "TEXT_MESSAGE_END", messageId: "t1", metadata: more },
+  ];
+  expect(agent.append(...last).skipped?.map(({ error }) => error.code)).toEqual([
+    "too_large",
+    "too_large",
+  ]);
+  const again: AgentItem[] = [
+    { type: "TEXT_MESSAGE_END", messageId: "t1" },
+    { type: "TEXT_MESSAGE_START", messageId: "t1", metadata: more },
+    { type: "TOOL_CALL_END", toolCallId: "c2" },
+    { type: "TOOL_CALL_START", toolCallId: "c2", toolCallName: "look", metadata: more },
+  ];
+  expect(agent.append(...again).skipped?.map(({ index }) => index)).toEqual([1, 3]);
+  for (const row of [desk.run(runId), desk.call("c1"), desk.call("c2")]) {
+    expect(JSON.stringify(row.metadata).length).toBeLessThanOrEqual(limits.eventBytes);
+  }
+});
+
+it("6.19 refuses tools that together are more than a session keeps, and what replaces others is counted once", () => {
+  const { desk } = scene();
+  const tool = (name: string, length: number) => ({ name, description: "d".repeat(length) });
+  const advertise = (...tools: ReturnType<typeof tool>[]) =>
+    desk.user({ type: "tools.advertise", tools }).error;
+  expect(advertise(tool("a", 600), tool("b", 600))).toBeUndefined();
+  expect(advertise(tool("c", 700))).toMatchObject({
+    code: "too_large",
+    details: { limit: 2_000, value: expect.any(Number) },
+  });
+  expect(advertise(tool("a", 100), tool("c", 600))).toBeUndefined();
+});
+
+it("4.3.5 finds arguments that nest too deep invalid, whoever executes the call, and the run goes on", () => {
+  const desk = openDesk({ tools: [{ name: "look" }] });
+  applied(desk.user({ type: "tools.advertise", tools: [locate] }));
+  const runId = desk.send("m1");
+  desk.start(runId);
+  const agent = desk.agent(runId);
+  const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+  applied(
+    agent.append(
+      { type: "round.open" },
+      ...proposal("c1", "locate", deep),
+      ...proposal("c2", "look", deep),
+      ...proposal("c3", "locate"),
+      { type: "round.close" },
+    ),
+  );
+  for (const id of ["c1", "c2"])
+    expect(desk.call(id)).toMatchObject({ outcome: "error", reason: "invalid_arguments" });
+  expect(desk.call("c3").status).toBe("open");
 });

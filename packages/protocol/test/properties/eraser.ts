@@ -17,6 +17,7 @@ export function eraser() {
       if (steps % 7 !== 0) return;
       const targets: ErasedTarget[] = [
         ...[...desk.state.calls.keys()].map((callId) => ({ callId })),
+        ...[...desk.state.runs.keys()].map((runId) => ({ runId })),
         ...[...desk.state.messages.keys()].map((messageId) => ({ messageId })),
         ...[...desk.state.items.values()].flatMap(({ kind, id }) =>
           kind === "text" || kind === "reasoning" ? [{ messageId: id }] : [],

@@ -13,7 +13,7 @@ import {
  */
 export interface Outbox {
   /**
-   * Queues a command and resolves with its verdict, applied or accepted.
+   * Queues a command and resolves with its verdict, applied.
    *
    * @throws {HoldfastError} the rejection, its verdict as `cause`; `overloaded` when too many wait; what the server
    * said of the whole request; `closed`. The signal's reason when aborted: a command that was under way then may

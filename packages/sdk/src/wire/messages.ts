@@ -76,7 +76,6 @@ function isVerdict(value: unknown): value is Verdict {
     typeof value["id"] === "string" &&
     typeof value["offset"] === "string" &&
     (value["status"] === "applied" ||
-      value["status"] === "accepted" ||
       (value["status"] === "rejected" && isRejection(value["error"])))
   );
 }

@@ -25,7 +25,7 @@ import type { Terms } from "./due.ts";
 import { failedOn } from "./errors.ts";
 import { frame, type FrameText } from "./frame.ts";
 import type { Leases } from "./leases.ts";
-import { hashCommand, keepsReceipt, repeatOf } from "./receipts.ts";
+import { hashCommand, keepsReceipt, receiptOf, repeatOf, subjectsOf } from "./receipts.ts";
 import { refusalsOf } from "./refusal.ts";
 import { openBatch, type OpenBatch } from "./open-batch.ts";
 import { rowChanges, type LoadedSession } from "./rows.ts";
@@ -237,7 +237,11 @@ export class SessionActor {
     if (known) return repeatOf(command.id, known, digest, draft.state.head);
     const verdict = this.#decideNow(draft, command, env);
     if (verdict.status !== "rejected") {
-      const receipt = { hash: digest, verdict, at: env.now };
+      if (command.type === "content.erase") {
+        const forgotten = this.#receipts.forget(subjectsOf(draft.state, command));
+        for (const id of forgotten) this.#open.receipts.push([id, null]);
+      }
+      const receipt = receiptOf(command, digest, verdict, env.now);
       this.#receipts.set(command.id, receipt);
       this.#open.receipts.push([command.id, receipt]);
     }
@@ -342,7 +346,7 @@ export class SessionActor {
     const due = this.#due.take();
     if (batch.receipts.length > 0) {
       for (const [id, receipt] of batch.receipts) {
-        rows.push({ kind: "receipt", id, value: JSON.stringify(receipt) });
+        rows.push({ kind: "receipt", id, value: receipt && JSON.stringify(receipt) });
       }
       for (const id of this.#receipts.expire(now)) {
         rows.push({ kind: "receipt", id, value: null });

@@ -12,6 +12,8 @@ export interface Limits extends ContentLimits {
   readonly eventBytes: number;
   /** A call's arguments, in characters. Default 1 048 576. */
   readonly argumentsLength: number;
+  /** The text of one message of an agent, in characters. Default 4 194 304. */
+  readonly textLength: number;
   /** An answer with its metadata, in bytes of JSON. Default 256 KiB. */
   readonly resultBytes: number;
   /** Commands of one principal that acts for itself. Default 2 000 at once, 500 a second. */
@@ -22,7 +24,7 @@ export interface Limits extends ContentLimits {
   readonly sessions: Rate;
   /** Readers that follow one session. Default 1 000. */
   readonly subscribersPerSession: number;
-  /** Readers of one principal that acts for itself, in all sessions. Default 1 000. */
+  /** Readers of one principal that acts for itself, in all sessions and of the inbox. Default 1 000. */
   readonly subscribersPerPrincipal: number;
 }
 
@@ -30,6 +32,7 @@ export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 16 << 20,
   eventBytes: 1 << 20,
   argumentsLength: 1 << 20,
+  textLength: 4 << 20,
   resultBytes: 256 << 10,
   commands: { burst: 2_000, perSecond: 500 },
   attemptCommands: { burst: 20_000, perSecond: 5_000 },

@@ -1,7 +1,7 @@
 import type { Metadata, SessionRow } from "@holdfast/protocol";
 import type { Storage } from "../storage/storage.ts";
 import type { MayRead } from "./inbox.ts";
-import { tagOf } from "./tags.ts";
+import { tagOf, tagOfMetadata } from "./tags.ts";
 
 /** Which sessions are asked for: those for which all that is named holds. */
 export interface SessionQuery {
@@ -44,7 +44,7 @@ export async function listSessions(
 ): Promise<SessionPage> {
   const { agent, owner, closed, metadata = {}, after, newestFirst, limit } = query;
   const tags = [
-    ...Object.entries(metadata).map(([name, value]) => tagOf(`meta.${name}`, value)),
+    ...Object.entries(metadata).map(([name, value]) => tagOfMetadata(name, value)),
     ...(owner === undefined ? [] : [tagOf("owner", owner)]),
     ...(closed ? [tagOf("closed", true)] : []),
     ...(agent === undefined ? [] : [tagOf("agent", agent)]),

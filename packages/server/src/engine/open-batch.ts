@@ -12,7 +12,8 @@ export interface Waiting {
 export interface OpenBatch {
   readonly waiting: Waiting[];
   readonly readers: Waiting[];
-  readonly receipts: (readonly [id: string, receipt: Receipt])[];
+  /** In order; null for one that is forgotten. */
+  readonly receipts: (readonly [id: string, receipt: Receipt | null])[];
   snapshot: Snapshot | undefined;
   refusals: readonly Refusal[] | undefined;
   /** How many acts it holds; known once it is sealed. */

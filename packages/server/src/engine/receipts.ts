@@ -1,16 +1,21 @@
 import { hash } from "node:crypto";
 import {
+  callsOf,
   canonical,
   reject,
   type Actor,
   type Command,
+  type ErasedTarget,
   type Offset,
+  type SessionState,
   type Verdict,
 } from "@holdfast/protocol";
 
 /** What an applied command is remembered by. */
 export interface Receipt {
   readonly hash: string;
+  /** The message or call it says something of: whoever has the hash could guess what. */
+  readonly about?: string;
   readonly verdict: Verdict;
   /** Unix milliseconds. */
   readonly at: number;
@@ -41,6 +46,13 @@ export class Receipts {
     this.#byId.set(id, receipt);
   }
 
+  /** Forgets those about any of these, and names them: what is sent again is refused by what stands. */
+  forget(about: ReadonlySet<string>): string[] {
+    const named = [...this.#byId].filter(([, receipt]) => about.has(receipt.about ?? ""));
+    for (const [id] of named) this.#byId.delete(id);
+    return named.map(([id]) => id);
+  }
+
   /** Forgets those that are too old, and names them. */
   expire(now: number): string[] {
     const expired: string[] = [];
@@ -51,6 +63,24 @@ export class Receipts {
     }
     return expired;
   }
+}
+
+/** The receipt of a command that was just applied. */
+export function receiptOf(command: Command, digest: string, verdict: Verdict, at: number): Receipt {
+  const about =
+    command.type === "message.send"
+      ? command.messageId
+      : "callId" in command
+        ? command.callId
+        : undefined;
+  return { hash: digest, ...(about !== undefined && { about }), verdict, at };
+}
+
+/** What receipts are about that have to go with what is erased. */
+export function subjectsOf(state: SessionState, target: ErasedTarget): ReadonlySet<string> {
+  if ("messageId" in target) return new Set([target.messageId]);
+  if ("callId" in target) return new Set([target.callId]);
+  return new Set(callsOf(state, target.runId).map(({ id }) => id));
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Limits } from "./limits.ts";
 /** How long a reader that was turned away is told to wait, in milliseconds. */
 const RETRY_MS = 5_000;
 
-/** Counts those who follow sessions or the inbox, by session and by principal. */
+/** Counts the readers that follow sessions or the inbox, by session and by principal. */
 export class Subscribers {
   readonly #limits: Limits;
   readonly #counts = new Map<string, number>();
@@ -14,7 +14,8 @@ export class Subscribers {
   }
 
   /**
-   * Takes one more reader, of a session or of the inbox. One without a principal is counted by its session alone.
+   * Takes one more reader: of a session, or without one of the inbox. One without a principal is counted by its session
+   * alone.
    *
    * @returns what says that it left; may be called again
    * @throws HoldfastError `too_many_requests` where there are as many as there may be

@@ -50,9 +50,14 @@ export class TagIndex {
   }
 }
 
-/** The tag that a value of a field gives. Fields are few and fixed, but for metadata, whose names follow `meta.`. */
+/** The tag that a value of a field gives. Fields are few and fixed; for those of metadata see {@link tagOfMetadata}. */
 export function tagOf(field: string, value: string | number | boolean): string {
   return `${field}=${value}`;
+}
+
+/** The tag that a value of metadata gives. Its name is anybody's, and ends at the first `=` all the same. */
+export function tagOfMetadata(name: string, value: string | number | boolean): string {
+  return tagOf(`meta.${name.replaceAll("%", "%25").replaceAll("=", "%3D")}`, value);
 }
 
 function tagsOfSession(session: SessionRow): TagChange {
@@ -60,7 +65,7 @@ function tagsOfSession(session: SessionRow): TagChange {
   const fields = Object.entries(metadata ?? {})
     .filter((field): field is [string, string | number | boolean] => field.every(isSearchable))
     .slice(0, MOST_FIELDS)
-    .map(([name, value]) => tagOf(`meta.${name}`, value));
+    .map(([name, value]) => tagOfMetadata(name, value));
   const tags = [...tagsOfAll(agent, owner), ...(closed ? [tagOf("closed", true)] : []), ...fields];
   return { kind: "session", id, at: createdAt, tags };
 }

@@ -1,7 +1,4 @@
-import { HoldfastError, reject } from "@holdfast/protocol";
-
-/** The deepest nesting a body may have: deeper ones could not be written out again. */
-const MAX_DEPTH = 256;
+import { HoldfastError, isTooDeep, MOST_DEPTH, reject } from "@holdfast/protocol";
 
 /** How much of a body that is too large is read all the same, in times of what it may have. */
 const MOST_DROPPED = 4;
@@ -39,8 +36,8 @@ export function parseBody(bytes: ArrayBuffer | Uint8Array, what = "body"): unkno
   }
   if (isTooDeep(text)) {
     throw new HoldfastError(
-      reject("invalid_request", `The ${what} is nested more than ${MAX_DEPTH} deep: flatten it.`, {
-        limit: MAX_DEPTH,
+      reject("invalid_request", `The ${what} is nested more than ${MOST_DEPTH} deep: flatten it.`, {
+        limit: MOST_DEPTH,
       }),
     );
   }
@@ -99,37 +96,4 @@ function tooLarge(limit: number, value: number): HoldfastError {
   );
 }
 
-/** Whether valid JSON text nests too deep. Most text does not have that many brackets at all. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  let inString = false;
-  if (brackets(text) <= MAX_DEPTH) return false;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text.charCodeAt(at);
-    if (inString) {
-      if (char === BACKSLASH) at += 1;
-      else if (char === QUOTE) inString = false;
-    } else if (char === QUOTE) inString = true;
-    else if (char === OPEN_ARRAY || char === OPEN_OBJECT) {
-      depth += 1;
-      if (depth > MAX_DEPTH) return true;
-    } else if (char === CLOSE_ARRAY || char === CLOSE_OBJECT) depth -= 1;
-  }
-  return false;
-}
-
-function brackets(text: string): number {
-  let count = 0;
-  for (const open of ["[", "{"]) {
-    for (let at = text.indexOf(open); at >= 0; at = text.indexOf(open, at + 1)) count += 1;
-  }
-  return count;
-}
-
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPEN_ARRAY = 91;
-const CLOSE_ARRAY = 93;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;

@@ -25,6 +25,17 @@ function isDecodable(url: string): boolean {
   }
 }
 
+/** A query whose every field is there once: of two, one would be asked for and the other be forgotten. @throws HoldfastError `invalid_request` */
+export function onceEach(request: {
+  queries(): Record<string, string[]>;
+}): Readonly<Record<string, string>> {
+  const fields = Object.entries(request.queries());
+  const twice = fields.find(([, values]) => values.length > 1);
+  if (!twice) return Object.fromEntries(fields.map(([name, [value = ""]]) => [name, value]));
+  const name = twice[0].slice(0, 64);
+  throw new HoldfastError(reject("invalid_request", `${name}: must be there once, or absent.`));
+}
+
 /** Which page the query asks for. @throws HoldfastError `invalid_request` */
 export function pageOf(
   request: { query(name: string): string | undefined },

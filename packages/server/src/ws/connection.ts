@@ -14,6 +14,7 @@ import { parseBody, rejectionOf, submitBatch } from "../http/index.ts";
 import { createAppends } from "./appends.ts";
 import type { SocketOptions } from "./context.ts";
 import { createCredentials, keyOf } from "./credentials.ts";
+import { countEarly } from "./early.ts";
 import { watchExpiry } from "./expiry.ts";
 import { keepAlive } from "./keep-alive.ts";
 import { createOutgoing, refIn } from "./outgoing.ts";
@@ -43,6 +44,8 @@ export function serveSocket(
   /** Frames that came while a token is being verified, which must be known to those behind it. */
   const behind: Buffer[] = [];
   let verifying = false;
+  /** It was told to end: what it still says is nobody's word any more. */
+  let over = false;
   let undecided = 0;
   let undecidedBytes = 0;
   let heard = false;
@@ -76,10 +79,19 @@ export function serveSocket(
 
   ws.on("message", (data: Buffer, isBinary) => {
     heard = true;
+    if (over) return;
     if (isBinary) fail(undefined, invalid("A frame is JSON text, not binary."));
     else if (verifying) behind.push(data);
     else receive(data);
     throttle();
+  });
+  countEarly(raw, limits.authBytes, {
+    isKnown: () => verifying || credentials.own !== undefined,
+    beyond(bytes) {
+      if (!over)
+        fail(undefined, tooLarge("What comes before `auth`", limits.authBytes, bytes), true);
+      raw.end(() => ws.terminate());
+    },
   });
   ws.on("ping", () => (heard = true));
   ws.on("pong", () => (heard = true));
@@ -110,7 +122,8 @@ export function serveSocket(
   function receive(data: Buffer): void {
     let value: unknown;
     try {
-      if (data.byteLength > maxBodyBytes) throw tooLarge(maxBodyBytes, data.byteLength);
+      if (data.byteLength > maxBodyBytes)
+        throw tooLarge("The frame", maxBodyBytes, data.byteLength);
       value = parseBody(data, "frame");
       const frame = parseClientFrame(value);
       if (!credentials.own && frame.type !== "auth") {
@@ -216,8 +229,10 @@ export function serveSocket(
   }
 
   function close(why: keyof typeof SOCKET_CLOSES): void {
+    over = true;
     behind.length = 0;
     subscriptions.end();
+    work.end();
     ws.close(SOCKET_CLOSES[why], why);
   }
 
@@ -228,11 +243,7 @@ function invalid(message: string): HoldfastError {
   return new HoldfastError(reject("invalid_request", message));
 }
 
-function tooLarge(limit: number, value: number): HoldfastError {
-  return new HoldfastError(
-    reject("too_large", `The frame is larger than ${limit} bytes: send less at once.`, {
-      limit,
-      value,
-    }),
-  );
+function tooLarge(what: string, limit: number, value: number): HoldfastError {
+  const message = `${what} is larger than ${limit} bytes: send less at once.`;
+  return new HoldfastError(reject("too_large", message, { limit, value }));
 }

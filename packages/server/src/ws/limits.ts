@@ -4,6 +4,8 @@ import { HoldfastError, reject } from "@holdfast/protocol";
 export interface SocketLimits {
   /** How long it may take to say who it is, in milliseconds. Default 10 000. */
   readonly authMs: number;
+  /** How much it may send before it has, in bytes. Default 64 KiB. */
+  readonly authBytes: number;
   /** How many sessions it follows at once. Default 256. */
   readonly subscriptions: number;
   /** How many attempts' tokens it holds. Default 256. */
@@ -20,6 +22,7 @@ export interface SocketLimits {
 
 export const SOCKET_LIMITS: SocketLimits = {
   authMs: 10_000,
+  authBytes: 64 << 10,
   subscriptions: 256,
   attempts: 256,
   waits: 64,

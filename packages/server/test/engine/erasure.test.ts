@@ -1,6 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fromRows, reduceAll, emptyState, type Entry, type StateRows } from "@holdfast/protocol";
+import {
+  fromRows,
+  reduceAll,
+  emptyState,
+  type AgentItem,
+  type Entry,
+  type StateRows,
+} from "@holdfast/protocol";
 import { expect, test } from "vitest";
 import { auditKey } from "../../src/audit/key.ts";
 import { verifyAudit } from "../../src/audit/verify.ts";
@@ -11,6 +18,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { linesIn } from "../audit/history.ts";
 import { temporaryDirectory } from "../storage/directory.ts";
 import { ManualClock, until } from "../support/clock.ts";
+import { gate } from "../support/gate.ts";
 import {
   AUDIT_SECRET,
   ANA,
@@ -98,6 +106,107 @@ test.each(["memory", "sqlite"])("6.21 what is erased is nowhere in %s", async (k
   });
   // In its batch of the log, and in its row.
   expect(found.filter(([, count]) => count > 0)).toEqual([["holdfast.db", 2]]);
+});
+
+/** What of the stored log says the secret. */
+async function left(engine: Engine): Promise<readonly string[]> {
+  const entries = await entriesOf(engine);
+  return entries.filter((entry) => JSON.stringify(entry).includes(SECRET)).map(typeOf);
+}
+const typeOf = ({ event }: Entry) => event.type;
+
+test.each(["memory", "sqlite"])(
+  "6.21 what a run said is nowhere in %s, with what was taken back and what came late",
+  async (kind) => {
+    const directory = temporaryDirectory();
+    const storage = kind === "memory" ? memoryStorage() : await openSqlite({ directory });
+    await using engine = startEngine({ storage });
+    const { append, finish, actor } = await startAttempt(engine, "s");
+    await append(
+      { type: "round.open" },
+      { type: "TEXT_MESSAGE_START", messageId: "t1" },
+      { type: "TEXT_MESSAGE_CONTENT", messageId: "t1", delta: LONG },
+      { type: "TEXT_MESSAGE_END", messageId: "t1" },
+      { type: "round.withdraw" },
+      { type: "STATE_SNAPSHOT", snapshot: { plan: SECRET } },
+      { type: "run.annotate", metadata: { codec: { said: SECRET } } },
+    );
+    for (const callId of ["c1", "c2"]) {
+      await append(
+        { type: "TOOL_CALL_START", toolCallId: callId, toolCallName: "look" },
+        { type: "TOOL_CALL_END", toolCallId: callId },
+      );
+      const answer = { type: "text", text: SECRET } as const;
+      await append({ type: "call.answer", callId, outcome: "ok", answer });
+      await send(engine, "s", { type: "call.answer", callId, outcome: "error", answer }, actor);
+    }
+    await finish();
+    const [run] = (await stateOf(engine, "s")).runs;
+    const erase = { type: "content.erase", runId: run?.id ?? "" } as const;
+    expect((await send(engine, "s", erase)).status).toBe("applied");
+    expect(await left(engine)).toEqual([]);
+    expect(JSON.stringify(await stateOf(engine, "s"))).not.toContain(SECRET);
+    const audit = await engine.trail.refusals("s", { after: 0, limit: 99 });
+    expect(audit.map(({ kind: of, content }) => [of, content])).toEqual([
+      ["late", null],
+      ["late", null],
+    ]);
+    expect(await verifyAudit(await linesIn(engine), { keys })).toMatchObject({ ok: true });
+    if (kind === "memory") return;
+    const found = readdirSync(directory).filter((name) =>
+      readFileSync(join(directory, name), "latin1").includes(SECRET),
+    );
+    expect(found).toEqual([]);
+  },
+);
+
+test("6.21 a message's id is erased wherever it was said, also what was taken back before", async () => {
+  await using engine = startEngine();
+  const { append } = await startAttempt(engine, "s");
+  const say: AgentItem[] = [
+    { type: "TEXT_MESSAGE_START", messageId: "t1" },
+    { type: "TEXT_MESSAGE_CONTENT", messageId: "t1", delta: SECRET },
+    { type: "TEXT_MESSAGE_END", messageId: "t1" },
+  ];
+  await append({ type: "round.open" }, ...say, { type: "round.withdraw" });
+  await append({ type: "round.open" }, ...say);
+  await eraseText(engine);
+  expect(await left(engine)).toEqual([]);
+});
+
+test("6.21 no receipt of what said it is left, by which it could be guessed", async () => {
+  const { storage, commits } = gate();
+  await using engine = startEngine({ storage });
+  await startAttempt(engine, "s");
+  const said = { id: "one", type: "message.send", messageId: "m9", content: "yes" } as const;
+  await send(engine, "s", said);
+  const other = { id: "two", type: "message.send", messageId: "m10", content: "no" } as const;
+  await send(engine, "s", other);
+  await send(engine, "s", { type: "content.erase", messageId: "m9" });
+  const receipts = (await storage.rows("s"))?.rows.filter(({ kind }) => kind === "receipt") ?? [];
+  const ids = receipts.map(({ id }) => id);
+  expect(ids).toContain("two");
+  expect(ids).not.toContain("one");
+  const written = commits.length;
+  expect((await send(engine, "s", said)).error?.code).toBe("message_exists");
+  expect((await send(engine, "s", other)).repeated).toBe(true);
+  expect(commits.length).toBe(written);
+});
+
+test("6.21 a call is erased with what repeated it", async () => {
+  await using engine = startEngine();
+  const { append } = await startAttempt(engine, "s");
+  const propose: AgentItem[] = [
+    { type: "TOOL_CALL_START", toolCallId: "c1", toolCallName: "look" },
+    { type: "TOOL_CALL_ARGS", toolCallId: "c1", delta: JSON.stringify({ q: SECRET }) },
+    { type: "TOOL_CALL_END", toolCallId: "c1" },
+  ];
+  const answer = { type: "text", text: "found" } as const;
+  await append(...propose, { type: "call.answer", callId: "c1", outcome: "ok", answer });
+  await append(...propose);
+  expect((await entriesOf(engine)).map(typeOf)).toContain("call.replayed");
+  expect((await eraseCall(engine)).status).toBe("applied");
+  expect(await left(engine)).toEqual([]);
 });
 
 test("6.21 a reload gives the state that was watched, and history a placeholder", async () => {

@@ -81,6 +81,61 @@ test("5.11.4 an agent at work holds its session, also where it is silent", async
   expect(await lives(engine)).toBe(true);
 });
 
+test("5.11.4 nobody asks for a session any more whose time is over", async () => {
+  const clock = new ManualClock();
+  const inner = memoryStorage({ now: clock.now });
+  const missed: string[] = [];
+  const storage: Storage = {
+    ...inner,
+    async rows(session) {
+      const found = await inner.rows(session);
+      if (!found) missed.push(session);
+      return found;
+    },
+  };
+  const { engine } = start(storage, clock);
+  await engine.create("s", { agent: "demo", ttlMs: 10_000 }, ANA);
+  await say(engine, "m1");
+  await send(engine, "s", { type: "run.cancel", runId: "none" });
+  missed.length = 0;
+  await clock.advance(60 * 60_000);
+  expect(missed).toEqual([]);
+  expect(await lives(engine)).toBe(false);
+  // One of the same name has no part in what was refused in the other.
+  await engine.create("s", { agent: "demo" }, ANA);
+  await engine.trail.audit.flush();
+  expect(await engine.trail.refusals("s", { after: 0, limit: 9 })).toEqual([]);
+});
+
+test("5.11.4 what is said while the server finds out that the time is over keeps the session", async () => {
+  const clock = new ManualClock();
+  const inner = memoryStorage({ now: clock.now });
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const storage: Storage = {
+    ...inner,
+    async entries(...asked) {
+      const found = await inner.entries(...asked);
+      const act = meanwhile;
+      meanwhile = undefined;
+      await act?.();
+      return found;
+    },
+  };
+  const { engine } = start(storage, clock);
+  await engine.create("s", { agent: "demo", ttlMs: 10_000 }, ANA);
+  let said = false;
+  meanwhile = async () => {
+    said = (await say(engine, "m1")).status === "applied";
+  };
+  await clock.advance(10_100);
+  expect(said).toBe(true);
+  expect(await lives(engine)).toBe(true);
+  await clock.advance(9_000);
+  expect(await lives(engine)).toBe(true);
+  await clock.advance(2_000);
+  expect(await lives(engine)).toBe(false);
+});
+
 test("5.11.4 it passes while no server runs, and for a session that is not loaded", async () => {
   const clock = new ManualClock();
   const storage = memoryStorage({ now: clock.now });

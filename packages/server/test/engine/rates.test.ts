@@ -50,3 +50,13 @@ test("a refusal takes nothing", async () => {
   await clock.advance(500);
   expect(take("a")).toBeUndefined();
 });
+
+test("of more names than anybody needs, those counted longest ago are forgotten", () => {
+  const rates = new Rates("things", { burst: 1, perSecond: 0.001 }, () => 0);
+  expect(rates.refuse("first", 1)).toBeUndefined();
+  for (let n = 0; n < 9_999; n += 1) rates.refuse(`n${n}`, 1);
+  expect(rates.refuse("first", 1)?.code).toBe("too_many_requests");
+  rates.refuse("one more", 1);
+  expect(rates.refuse("first", 1)).toBeUndefined();
+  expect(rates.refuse("one more", 1)?.code).toBe("too_many_requests");
+});

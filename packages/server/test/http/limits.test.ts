@@ -180,6 +180,32 @@ test.each([
   await second.return(undefined);
 });
 
+test("whoever watches the inbox is a reader like others", async () => {
+  await using server = await startServer({ limits: { subscribersPerPrincipal: 2 } });
+  const watch = () => readEvents(`${server.url}/v1/calls`, server.ana);
+  const [first, second] = [watch(), watch()];
+  expect((await first.next()).done).toBe(false);
+  expect((await second.next()).done).toBe(false);
+  const headers = { accept: "text/event-stream" };
+  const refused = await server.request("GET", "/v1/calls", { headers });
+  expect(refused.status).toBe(429);
+  expect(refused.body).toMatchObject({ details: { limit: 2, value: 2, retryAfterMs: 5_000 } });
+  expect((await server.request("GET", "/v1/calls")).status).toBe(200);
+  await first.return(undefined);
+  await expect
+    .poll(async () => {
+      const third = watch();
+      const opened = await third.next().then(
+        () => true,
+        () => false,
+      );
+      await third.return(undefined);
+      return opened;
+    })
+    .toBe(true);
+  await second.return(undefined);
+});
+
 test("limits that nothing could keep within are refused at once", () => {
   const limits = { commands: { burst: 1, perSecond: 0 } };
   expect(() => createServer({ storage: memoryStorage(), limits })).toThrow(

@@ -65,6 +65,74 @@ test("sessions are found by owner, agent and metadata, a page at a time, either 
   expect(bad).toMatchObject({ status: 400, body: { code: "invalid_request" } });
 });
 
+test("a search finds what has exactly the name and the value it asks for", async () => {
+  await using server = await startServer({ defaultAgent: "demo" });
+  const all: Record<string, Record<string, string>> = {
+    name: { "a=b": "c" },
+    value: { a: "b=c" },
+    escaped: { "a%3Db": "c" },
+    agent: { agent: "evil" },
+    dotted: { "meta.a": "x" },
+    proto: Object.fromEntries([["__proto__", "p"]]),
+    quoted: { "a' or 1=1 --": "%" },
+  };
+  for (const [id, metadata] of Object.entries(all)) {
+    const body = JSON.stringify({ metadata });
+    expect((await server.request("PUT", `/v1/sessions/${id}`, { body })).status).toBe(201);
+  }
+  const find = async (query: Record<string, string>) => {
+    const { body } = await server.request("GET", `/v1/sessions?${new URLSearchParams(query)}`);
+    return (body["sessions"] as { id: string }[]).map(({ id }) => id);
+  };
+  for (const [id, metadata] of Object.entries(all)) {
+    const [[name, value] = ["", ""]] = Object.entries(metadata);
+    expect(await find({ [`meta.${name}`]: value })).toEqual([id]);
+  }
+  expect(await find({ agent: "evil" })).toEqual([]);
+  expect(await find({ "meta.a": "%" })).toEqual([]);
+  const twice = await server.request("GET", "/v1/sessions?meta.a=b%3Dc&meta.a=x");
+  expect(twice).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+  const calls = await server.request("GET", "/v1/calls?tool=a&tool=b");
+  expect(calls).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+});
+
+test("a search is by the first 32 fields of a session's metadata", async () => {
+  await using server = await startServer({ defaultAgent: "demo" });
+  const metadata = Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`f${n}`, n]));
+  await server.request("PUT", "/v1/sessions/s", { body: { metadata } });
+  const found = async (n: number) =>
+    (await server.request("GET", `/v1/sessions?meta.f${n}=${n}`)).body["sessions"];
+  expect(await found(31)).toMatchObject([{ id: "s" }]);
+  expect(await found(32)).toEqual([]);
+});
+
+test("a list that grows and shrinks while it is paged shows what was there throughout, once", async () => {
+  const now = () => 1_700_000_000_000;
+  await using server = await startServer({ storage: memoryStorage({ now }), defaultAgent: "demo" });
+  const make = async (id: string) => server.request("PUT", `/v1/sessions/${id}`);
+  const stays = Array.from({ length: 20 }, (_, n) => `stays${n}`);
+  for (const id of stays) {
+    await make(id);
+    await make(`goes${id}`);
+  }
+  for (const order of ["oldest", "newest"]) {
+    const seen: string[] = [];
+    let next: string | undefined;
+    for (let page = 0; page === 0 || next !== undefined; page += 1) {
+      const after = next === undefined ? "" : `&after=${encodeURIComponent(next)}`;
+      const query = `/v1/sessions?limit=3&order=${order}${after}`;
+      const { body } = await server.request("GET", query);
+      seen.push(...(body["sessions"] as { id: string }[]).map(({ id }) => id));
+      next = body["next"] as string | undefined;
+      if (page > 40) throw new Error("It does not end.");
+      await make(`comes${order}${page}`);
+      await server.request("DELETE", `/v1/sessions/goesstays${page}`);
+    }
+    expect(seen.filter((id) => id.startsWith("stays")).toSorted()).toEqual(stays.toSorted());
+    expect(new Set(seen).size).toBe(seen.length);
+  }
+});
+
 test("a session is closed by people and applications alone, and says so wherever it is read", async () => {
   await using server = await startServer();
   const { token } = await startRun(server);

@@ -1,10 +1,11 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
 import { startClient } from "../../src/storage/sqlite/client.ts";
 import { openSqlite, sqliteStorage } from "../../src/storage/sqlite/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { until } from "../support/clock.ts";
 import { addition, at, batch, creation, dump, late, refused } from "../suites/commits.ts";
 import { settle } from "../suites/settle.ts";
 import { storageSuite } from "../suites/storage.ts";
@@ -50,6 +51,23 @@ test("a directory is made with its parents, and holds two files once closed", as
 test("the clock is the one given", async () => {
   await using storage = await openSqlite({ directory: temporaryDirectory(), now: () => 42 });
   expect(storage.now()).toBe(42);
+});
+
+test("nothing of a deleted session stays in any file, soon, though nothing else is written", async () => {
+  const directory = temporaryDirectory();
+  await using storage = await openSqlite({ directory });
+  const value = "s3cret-walnut".repeat(1_000);
+  const rows = Array.from({ length: 2_000 }, (_, id) => ({ kind: "k", id: `${id}`, value }));
+  await storage.append(creation("large", { rows }));
+  await storage.append(creation("other"));
+  const found = () =>
+    readdirSync(directory).filter((name) =>
+      readFileSync(join(directory, name), "latin1").includes("s3cret-walnut"),
+    );
+  expect(found()).not.toEqual([]);
+  await storage.delete("large");
+  await until("no file has it", () => found().length === 0);
+  expect((await storage.sessions({ limit: 9 })).map(({ session }) => session)).toEqual(["other"]);
 });
 
 test("nothing of a deleted session stays in any table", async () => {

@@ -30,9 +30,14 @@ const accepted: Answerer = () => new Response(null, { status: 204 });
  * half, so that waits are half of what they may be.
  */
 export function scene(
-  options: WebhookOptions & { readonly storage?: Storage; readonly clock?: ManualClock } = {},
+  options: WebhookOptions & {
+    readonly storage?: Storage;
+    readonly clock?: ManualClock;
+    /** Default: whatever is logged fails the test. */
+    readonly log?: (message: string, error: unknown) => void;
+  } = {},
 ) {
-  const { clock = new ManualClock(), ...webhooks } = options;
+  const { clock = new ManualClock(), log = fail, ...webhooks } = options;
   const storage = options.storage ?? memoryStorage({ now: clock.now });
   const sent: Received[] = [];
   let answer = accepted;
@@ -54,9 +59,7 @@ export function scene(
     storage,
     secret: new Uint8Array(32),
     schedule: clock.schedule,
-    log: (message, error) => {
-      throw new Error(message, { cause: error });
-    },
+    log,
     webhooks: {
       agents: { demo: { url: AGENT_URL, secret: SECRET } },
       notify: { url: NOTIFY_URL, secret: SECRET },
@@ -179,6 +182,10 @@ const PAY: ToolDeclaration = {
   parameters: { type: "object" },
   approval: "always",
 };
+
+function fail(message: string, error: unknown): never {
+  throw new Error(message, { cause: error });
+}
 
 function aborted(signal: AbortSignal | null | undefined): Promise<never> {
   return new Promise((_, reject) => {

@@ -5,6 +5,7 @@ import { SignJWT } from "jose";
 import { describe, expect, test } from "vitest";
 import { createServer } from "../../src/index.ts";
 import { memoryStorage } from "../../src/storage/memory.ts";
+import { bareSocket, textFrame } from "../support/bare-socket.ts";
 import { ManualClock } from "../support/clock.ts";
 import { startRun, startServer, type TestServer } from "../support/http.ts";
 import { openSocket, rawSocket } from "../support/socket.ts";
@@ -72,6 +73,32 @@ describe("the first frame", () => {
     await using socket = await rawSocket(server.url);
     await clock.advance(10_000);
     expect(await socket.closed).toMatchObject({ code: SOCKET_CLOSES.unauthenticated });
+  });
+});
+
+describe("before it said who it is", () => {
+  test("a socket may send no more than a token needs, and is cut before its frame is whole", async () => {
+    await using server = await startServer();
+    using socket = await bareSocket(server.url);
+    socket.write(textFrame("x".repeat(100_000), 1 << 20));
+    await socket.cut;
+  });
+
+  test("nor may it talk below frames for ever", async () => {
+    await using server = await startServer();
+    using socket = await bareSocket(server.url);
+    const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
+    socket.write(Buffer.concat(Array.from({ length: 20_000 }, () => pong)));
+    await socket.cut;
+  });
+
+  test("a token, and much more right behind it, is taken", async () => {
+    await using server = await startServer();
+    using socket = await bareSocket(server.url);
+    const long = { type: "ping", ref: "late", x: "x".repeat(500_000) };
+    socket.send({ type: "auth", token: server.ana });
+    socket.send(long);
+    await socket.heard(`"ref":"late"`);
   });
 });
 
@@ -144,6 +171,47 @@ describe("a token that ends", () => {
     expect((await server.request("POST", "/v1/revocations", { body })).status).toBe(200);
     expect(await socket.closed).toMatchObject({ reason: "unauthenticated" });
     expect(await other.ask({ type: "ping" })).toMatchObject({ type: "pong" });
+  });
+
+  test("is no word any more at its end, though no timer has said so yet", async () => {
+    let now = Date.now();
+    const storage = memoryStorage({ now: () => now });
+    await using server = await startServer({
+      storage,
+      secret,
+      schedule: new ManualClock().schedule,
+    });
+    await startRun(server);
+    const token = await tokenOf("user:ana", now + 5_000);
+    await using socket = await openSocket(server, token);
+    expect(await socket.ask({ type: "subscribe", session: "s" })).toMatchObject({
+      type: "subscribed",
+    });
+    now += 6_000;
+    for (const frame of [
+      { type: "commands", session: "s", commands: [] },
+      { type: "subscribe", session: "s2" },
+    ])
+      expect(await socket.ask(frame)).toMatchObject({ error: { code: "unauthenticated" } });
+  });
+
+  test("is no word any more for a socket that was told to end and goes on all the same", async () => {
+    await using server = await startServer({ secret });
+    await startRun(server);
+    const grants = [{ sessions: "*", verbs: ["read", "send"] }];
+    const token = await tokenOf("user:ana", Date.now() + HOUR, { jti: "lost", grants });
+    using socket = await bareSocket(server.url);
+    socket.send({ type: "auth", token, ref: 1 });
+    await socket.heard(`"type":"ready"`);
+    await server.request("POST", "/v1/revocations", { body: { token: "lost" } });
+    await socket.heard("unauthenticated");
+    const message = { id: "m2", type: "message.send", messageId: "m2", content: "still here" };
+    socket.send({ type: "commands", session: "s", ref: 2, commands: [message] });
+    // Behind it, so that it would have been carried out by now.
+    socket.write(Buffer.from([0x88, 0x80, 0, 0, 0, 0]));
+    await socket.cut;
+    const { body } = await server.request("GET", "/v1/sessions/s/state");
+    expect(JSON.stringify(body)).not.toContain("still here");
   });
 });
 

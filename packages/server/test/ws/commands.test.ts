@@ -249,6 +249,20 @@ describe("work", () => {
     });
   });
 
+  test("is waited for once under each ref", async () => {
+    await using server = await startServer();
+    await using socket = await openSocket(server, server.demo);
+    const request = { agent: "demo", worker: "w1", waitMs: 30_000 };
+    socket.send({ type: "work", ref: "w", request });
+    socket.send({ type: "work", ref: "w", request });
+    expect(await socket.find(({ ref }) => ref === "w")).toMatchObject({
+      type: "error",
+      error: { code: "invalid_request" },
+    });
+    socket.send({ type: "cancel", ref: "w" });
+    await socket.find(({ type, ref }) => type === "work" && ref === "w");
+  });
+
   test("goes to another when the socket that waited is gone", async () => {
     await using server = await startServer();
     await server.request("PUT", "/v1/sessions/s", { body: { agent: "demo" } });

@@ -95,6 +95,18 @@ test("names of every object are names like others, for sessions, runs and produc
   expect(await socket.ask(missing)).toMatchObject({ error: { code: "unauthenticated" } });
 });
 
+/** How much of what a socket sent nobody takes, in bytes; found out beside another one that is served. */
+async function leftOver(socket: TestSocket, other: TestSocket): Promise<number> {
+  const raw = rawOf(socket);
+  let left = raw.writableLength;
+  for (let same = 0; same < 30; same += 1) {
+    await other.ask({ type: "ping" });
+    if (raw.writableLength !== left) same = 0;
+    left = raw.writableLength;
+  }
+  return left;
+}
+
 const bounds = [
   { commands: 10, commandBytes: 1 << 30 },
   { commands: 1 << 20, commandBytes: 1 << 20 },
@@ -111,13 +123,7 @@ test.each(bounds)("beyond what may be undecided, nothing is read: %o", async (so
   for (let n = 0; n < 200; n += 1) append([custom(pad)]);
   await until("the commit", () => waiting() > 0);
   // What the kernel and the server take is far from all of it.
-  let left = rawOf(socket).writableLength;
-  for (let same = 0; same < 30; same += 1) {
-    await other.ask({ type: "ping" });
-    if (rawOf(socket).writableLength !== left) same = 0;
-    left = rawOf(socket).writableLength;
-  }
-  expect(rawOf(socket).writableLength).toBeGreaterThan(5_000_000);
+  expect(await leftOver(socket, other)).toBeGreaterThan(5_000_000);
   release();
   await socket.find((it) => it.type === "ack" && it.seq === 200);
 });
@@ -146,6 +152,8 @@ test("a session that is stuck does not hold up another of the same socket", asyn
   release();
   expect(await stuck).toMatchObject({ verdicts: [{ status: "applied" }] });
 });
+
+const textOf = (length: number) => ({ type: "text", text: "x".repeat(length) });
 
 /** Appends big entries until `enough`, each once the one before is durable. */
 async function flood(
@@ -192,6 +200,50 @@ describe("a socket that does not read", () => {
     expect(all).toEqual(
       reader.heard.flatMap((it) => (it.type === "entries" ? it.frame.entries : [])),
     );
+  });
+
+  test("is not read either, however much it asks", async () => {
+    const commands = { burst: 1_000_000, perSecond: 1_000_000 };
+    await using server = await startServer({ ...limits, limits: { commands } });
+    const { socket: agent, append } = await agentSocket(server, await startRun(server));
+    await using _ = agent;
+    append([
+      {
+        type: "TOOL_CALL_START",
+        toolCallId: "c1",
+        toolCallName: "look",
+        metadata: { holdfast: { executor: "client" } },
+      },
+      { type: "TOOL_CALL_END", toolCallId: "c1" },
+    ]);
+    await agent.find(({ type }) => type === "ack");
+    const answer = { id: "a", type: "call.answer", callId: "c1", outcome: "ok" };
+    const body = { ...answer, answer: textOf(4_000) };
+    const answered = await server.request("POST", "/v1/sessions/s/commands", { body });
+    expect(answered.status).toBe(200);
+    await using deaf = await openSocket(server);
+    await using other = await openSocket(server);
+    rawOf(deaf).pause();
+    // Each is refused in the words of the answer that stands: 4 MB for a frame of them.
+    const again = (n: number) =>
+      Array.from({ length: 1_000 }, (_unused, at) => ({
+        ...answer,
+        id: `${n}-${at}`,
+        answer: textOf(1),
+      }));
+    for (let n = 0; n < 20; n += 1)
+      deaf.send({ type: "commands", session: "s", ref: n, commands: again(n) });
+    const late = { id: "late", type: "message.send", messageId: "late", content: "x" };
+    deaf.send({ type: "commands", session: "s", ref: "late", commands: [late] });
+    for (let n = 0; n < 300; n += 1) await other.ask({ type: "ping" });
+    const sent = async () => {
+      const state = await server.request("GET", "/v1/sessions/s/state");
+      return JSON.stringify(state.body).includes(`"id":"late"`);
+    };
+    expect(await sent()).toBe(false);
+    rawOf(deaf).resume();
+    expect(await deaf.find(({ ref }) => ref === "late")).toMatchObject({ type: "verdicts" });
+    expect(await sent()).toBe(true);
   });
 
   test("at all is cut after three beats, while one that does lives on", async () => {

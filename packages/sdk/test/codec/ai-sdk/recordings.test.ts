@@ -55,6 +55,23 @@ function replays(all: readonly Recording[]) {
       expect(json(content(bare))).toEqual(json(content(expected)));
     },
   );
+
+  test.each(all.map((recording) => [recording.name, recording] as const))(
+    "%s: once its run is erased, page and model are shown nothing of it",
+    async (_name, recording) => {
+      const session = testSession();
+      encodeInto(session, await replay(recording));
+      session.user({ type: "run.cancel", runId: session.runId });
+      const { runId } = session;
+      expect(session.user({ type: "content.erase", runId })).toMatchObject({ status: "applied" });
+      const { metadata, parts } = toUIMessage(session.reread(), runId);
+      expect(metadata).toBeUndefined();
+      for (const part of parts) if ("text" in part) expect(part.text).toBe("[erased]");
+      for (const part of parts)
+        if ("toolCallId" in part) expect([{}, "", undefined]).toContainEqual(part.input);
+      expect((await toModelMessages(session.reread(), { runId })).length).toBeGreaterThan(0);
+    },
+  );
 }
 
 describe("recordings of our own", () => {

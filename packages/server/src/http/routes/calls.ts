@@ -4,7 +4,7 @@ import { canRead, mayList, seesData } from "../../auth/index.ts";
 import { authenticate } from "../authenticate.ts";
 import type { App, HttpOptions } from "../context.ts";
 import { inboxStream } from "../inbox-stream.ts";
-import { pageOf } from "../params.ts";
+import { onceEach, pageOf } from "../params.ts";
 import { json } from "../problem.ts";
 
 const MOST_CALLS = 1000;
@@ -16,7 +16,7 @@ export function callRoutes(app: App, options: HttpOptions): void {
   app.get("/v1/calls", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
     mayList(identity);
-    const query = { ...pageOf(c.req, MOST_CALLS), ...callQuery(c.req.query()) };
+    const query = { ...pageOf(c.req, MOST_CALLS), ...callQuery(onceEach(c.req)) };
     const mayRead = (session: string) => canRead(identity, session);
     const sees = (session: string, tool: string) => seesData(identity, session, tool);
     const streams = c.req.header("accept")?.includes("text/event-stream");

@@ -12,7 +12,7 @@ import {
 import { authenticate } from "../authenticate.ts";
 import { readJson } from "../body.ts";
 import type { App, HttpOptions } from "../context.ts";
-import { pageOf, sessionId } from "../params.ts";
+import { onceEach, pageOf, sessionId } from "../params.ts";
 import { json } from "../problem.ts";
 import { stateText } from "../state-text.ts";
 
@@ -40,7 +40,7 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
   app.get("/v1/sessions", async (c) => {
     const identity = await authenticate(c.req.raw, tokens);
     mayList(identity);
-    const query = { ...pageOf(c.req, MOST_SESSIONS), ...sessionQuery(c.req.query()) };
+    const query = { ...pageOf(c.req, MOST_SESSIONS), ...sessionQuery(onceEach(c.req)) };
     const page = await engine.sessions(query, (session) => canRead(identity, session));
     return json(JSON.stringify(page));
   });

@@ -16,6 +16,9 @@ const directory: string = workerData.directory;
 const send = (message: FromWorker): void => port.postMessage(message);
 const asError = (error: unknown): StorageError => asStorageError(error, directory);
 
+/** How long after the last deletion its text leaves the write-ahead log too, in milliseconds: many deletions share one turn. */
+const TRUNCATE_MS = 1_000;
+
 try {
   serve(connect(directory));
   send({ id: 0, value: undefined });
@@ -31,6 +34,9 @@ function serve(connection: Connection): void {
   const writer = createWriter(database, asError);
   let dead: StorageError | undefined;
   let purging = false;
+  /** Sessions were deleted whose text the write-ahead log may still have; so it may when a crash came before. */
+  let deleted = true;
+  let truncating: NodeJS.Timeout | undefined;
 
   port?.on("message", ({ id, request }: ToWorker) => {
     try {
@@ -71,6 +77,7 @@ function serve(connection: Connection): void {
         };
       case "close":
         dead = new StorageError("closed", "The storage is closed.");
+        clearTimeout(truncating);
         connection.close();
         return undefined;
     }
@@ -79,7 +86,23 @@ function serve(connection: Connection): void {
   function write(changes: readonly Change[]): readonly Outcome[] {
     const outcomes = writer.write(changes);
     if (changes.some(({ type }) => type === "erase")) connection.truncate();
+    if (changes.some(({ type }) => type === "delete")) deleted = true;
     return outcomes;
+  }
+
+  /** What was deleted is in no file any more. */
+  function truncateSoon(): void {
+    if (!deleted || truncating) return;
+    truncating = setTimeout(() => {
+      truncating = undefined;
+      if (dead || purging) return;
+      try {
+        connection.truncate();
+        deleted = false;
+      } catch (error) {
+        if (isDiskFailure(error)) die(error);
+      }
+    }, TRUNCATE_MS);
   }
 
   /** After a failed write, what the disk holds is known to nobody: the log is read anew by who opens it next. */
@@ -103,6 +126,7 @@ function serve(connection: Connection): void {
       if (isDiskFailure(error)) die(error);
     }
     if (purging) setImmediate(purge);
+    else truncateSoon();
   }
 }
 
