@@ -82,6 +82,8 @@ export interface CallDecide {
   readonly arguments?: string;
   /** Approve this tool for the rest of the session too. */
   readonly always?: boolean;
+  /** What the decider sent, word for word, for an agent that reads more than yes and no. */
+  readonly payload?: Json;
 }
 
 export interface CallProgress {

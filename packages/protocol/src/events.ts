@@ -147,6 +147,8 @@ export type CallEvent =
       /** Of an automatic one: whose word it rests on. */
       onBehalfOf?: string;
       arguments?: string;
+      /** What the decider sent. */
+      payload?: Json;
     }
   | { type: "call.claimed"; callId: string; claimId: string; implicit?: boolean; forced?: boolean }
   | {

@@ -84,6 +84,7 @@ function redactCallEvent(event: CallEvent): Event {
         ...(event.automatic && { automatic: true }),
         ...(event.onBehalfOf !== undefined && { onBehalfOf: event.onBehalfOf }),
         ...(event.arguments !== undefined && { arguments: "" }),
+        ...(event.payload !== undefined && { payload: null }),
       };
     case "call.progressed":
       return { type: event.type, callId, progress: null };

@@ -112,6 +112,7 @@ const byType = {
     reason: f.text.optional(),
     arguments: f.text.optional(),
     always: f.flag.optional(),
+    payload: f.json.optional(),
   }),
   "approval.revoke": z.object({ type: z.literal("approval.revoke"), id: f.id, tool: f.name }),
   "call.cancel": z.object({
