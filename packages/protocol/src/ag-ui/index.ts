@@ -1,5 +1,5 @@
 // @holdfast/protocol/ag-ui: the AG-UI protocol's rules, and how its threads and runs are told of sessions.
-export { AG_UI, INTERRUPT_TOOL } from "./interrupt.ts";
+export { AG_UI, INTERRUPT_TOOL, interruptOf, interruptsOf } from "./interrupt.ts";
 export type { CompatState } from "./compat.ts";
 export { CAPABILITIES as AG_UI_CAPABILITIES } from "./capabilities.ts";
 export { enforceAgUiEvent, enforceAgUiInput } from "./enforce.ts";
