@@ -26,6 +26,8 @@ export interface Run {
   /** The number of its latest attempt; 0 before the first. */
   readonly attempt: number;
   readonly attemptOffset?: Offset;
+  /** The newest one; absent before the first attempt. */
+  readonly activation?: Activation;
   readonly worker?: string;
   /** The wake id its current attempt was started with. */
   readonly startedBy?: string;
@@ -54,6 +56,18 @@ export interface Run {
   /** Messages sent to it while it was active, oldest first. */
   readonly steers?: readonly Steer[];
   readonly metadata?: Metadata;
+}
+
+/**
+ * From an attempt's start to its finish, or to where its run ends or waits for others. An attempt that is lost or handed
+ * back does not end it where another follows.
+ */
+export interface Activation {
+  /** Its first attempt. */
+  readonly attempt: number;
+  /** Where that started. */
+  readonly offset: Offset;
+  readonly ended?: true;
 }
 
 /** A durable retry unit inside a run (SPEC 5.7). Starting it again takes back what its last attempt wrote. */

@@ -33,12 +33,12 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         ...(event.wakeId !== undefined && { wakeId: event.wakeId }),
       });
     case "run.suspended":
-      return put({ ...run, status: "suspended" });
+      return put({ ...deactivated(run), status: "suspended" });
     case "run.annotated":
       return put({ ...run, metadata: mergeMetadata(run.metadata, event.metadata) });
     case "run.ended":
       put({
-        ...omit(omit(run, "wakeId"), "heldUntil"),
+        ...omit(omit(deactivated(run), "wakeId"), "heldUntil"),
         status: "ended",
         outcome: event.outcome,
         endedAt: entry.at,
@@ -61,6 +61,7 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         status: "active",
         attempt: entry.attempt ?? run.attempt + 1,
         attemptOffset: entry.offset,
+        ...activated(run, entry),
         worker: event.worker,
         startedBy: event.wakeId,
         claims: event.claims,
@@ -71,7 +72,7 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
     case "attempt.held":
       return put({ ...run, heldUntil: event.until });
     case "attempt.finished":
-      return put({ ...omit(omit(run, "heldUntil"), "releases"), losses: 0 });
+      return put({ ...omit(omit(deactivated(run), "heldUntil"), "releases"), losses: 0 });
     case "attempt.released":
       return put({ ...omit(run, "heldUntil"), releases: (run.releases ?? 0) + 1 });
     case "attempt.lost":
@@ -142,6 +143,21 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
     default:
       return;
   }
+}
+
+/** The run with its activation over. */
+function deactivated(run: Run): Run {
+  const { activation } = run;
+  return activation === undefined || activation.ended
+    ? run
+    : { ...run, activation: { ...activation, ended: true } };
+}
+
+/** An attempt begins an activation, unless it takes up one that its forerunner left. */
+function activated(run: Run, { attempt, offset }: Entry): Pick<Run, "activation"> {
+  const { activation } = run;
+  if (activation && !activation.ended) return { activation };
+  return { activation: { attempt: attempt ?? run.attempt + 1, offset } };
 }
 
 /** A message that was read stands where it was read, as a part of the run. */
