@@ -169,6 +169,7 @@ function settle(
       ...(reason !== undefined && { reason }),
       ...(message !== undefined && { message }),
       settledAt: entry.at,
+      settledOffset: entry.offset,
       settledBy: entry.actor,
       history: moment(call, "settled", entry),
     },
