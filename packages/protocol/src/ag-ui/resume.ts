@@ -58,7 +58,8 @@ export function resumeThread(
   if (!run || from === undefined || cursor.offset <= from || cursor.offset > state.head)
     return "reset";
   if (entries[0]?.offset !== from) return "reset";
-  const isShownAlone = options.runId !== undefined || !entries.some((it) => isOthers(it, run, state));
+  const isShownAlone =
+    options.runId !== undefined || !entries.some((it) => isOthers(it, run, state));
   if (!isShownAlone) return "reset";
   const past = rewind(state, run, from);
   const face = createFace(options);

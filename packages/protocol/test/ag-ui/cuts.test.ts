@@ -1,5 +1,11 @@
 import type { Entry, SessionState } from "@holdfast/protocol";
-import { agUiMessages, agUiState, type AgUiEvent, type AgUiMessage, type Peer } from "@holdfast/protocol/ag-ui";
+import {
+  agUiMessages,
+  agUiState,
+  type AgUiEvent,
+  type AgUiMessage,
+  type Peer,
+} from "@holdfast/protocol/ag-ui";
 import fc from "fast-check";
 import { afterEach, expect, it, vi } from "vitest";
 import { createCoverage } from "../properties/coverage.ts";
@@ -34,7 +40,13 @@ it.each<Peer>(["1.0", "0"])(
         const list = agUiMessages(state, { peer });
         const target = copy(peer === "1.0" ? list : comparable(list, list));
         if (process.env["DEBUG_CUTS"] && JSON.stringify(target) !== JSON.stringify(end.messages))
-          for (const [n, e] of entries.entries()) console.log(n, JSON.stringify(e).slice(0, 300), "\n   ->", (live[n] ?? []).map((x) => JSON.stringify(x).slice(0, 1200)).join("\n   -> "));
+          for (const [n, e] of entries.entries())
+            console.log(
+              n,
+              JSON.stringify(e).slice(0, 300),
+              "\n   ->",
+              (live[n] ?? []).map((x) => JSON.stringify(x).slice(0, 1200)).join("\n   -> "),
+            );
         expect(end.messages).toEqual(target);
         expect(end.state).toEqual(copy(agUiState(state) ?? {}));
         for (const [cut, events] of joined) {
@@ -53,7 +65,9 @@ it.each<Peer>(["1.0", "0"])(
  */
 async function followed(events: readonly AgUiEvent[], peer: Peer, state: SessionState) {
   const seen = await follow(events, { peer });
-  return peer === "1.0" ? seen : { ...seen, messages: comparable(seen.messages, agUiMessages(state, { peer })) };
+  return peer === "1.0"
+    ? seen
+    : { ...seen, messages: comparable(seen.messages, agUiMessages(state, { peer })) };
 }
 
 function comparable(messages: readonly AgUiMessage[], target: readonly AgUiMessage[]) {

@@ -28,7 +28,11 @@ export interface Watched {
  */
 export function watch(
   entries: readonly Entry[],
-  { peer = "1.0", cuts = [], messages }: { peer?: Peer; cuts?: readonly number[]; messages?: AgUiMessage[] } = {},
+  {
+    peer = "1.0",
+    cuts = [],
+    messages,
+  }: { peer?: Peer; cuts?: readonly number[]; messages?: AgUiMessage[] } = {},
 ): Watched {
   const options = { ...optionsFor(peer), ...(messages && { messages }) };
   const state = emptyState(toOffset("test", 0), { id: "s1", createdAt: 0 });

@@ -35,7 +35,10 @@ function fork(
   desk.user({
     type: "message.send",
     messageId: `f${steps}`,
-    content: [{ type: "text", text: "Or " }, { type: "text", text: "so." }],
+    content: [
+      { type: "text", text: "Or " },
+      { type: "text", text: "so." },
+    ],
     ...(parentId !== undefined && { parentId }),
     whileActive,
     metadata: { "ag-ui": { name: "ana" }, app: { n: steps } },
@@ -116,7 +119,10 @@ function sayings(
         toolCallName,
         ...(parentMessageId !== undefined && { parentMessageId }),
         ...by,
-        metadata: { ...metadata, holdfast: { executor: toolCallName === "job" ? "provider" : "client" } },
+        metadata: {
+          ...metadata,
+          holdfast: { executor: toolCallName === "job" ? "provider" : "client" },
+        },
       },
       ...args,
     ],
@@ -159,7 +165,10 @@ function sayings(
         type: "TOOL_CALL_START",
         toolCallId,
         toolCallName: INTERRUPT_TOOL,
-        metadata: { holdfast: { executor: "client" }, "ag-ui": { interrupt: { id: `i${n}`, reason: "why" } } },
+        metadata: {
+          holdfast: { executor: "client" },
+          "ag-ui": { interrupt: { id: `i${n}`, reason: "why" } },
+        },
       },
       { type: "TOOL_CALL_END", toolCallId },
     ],
