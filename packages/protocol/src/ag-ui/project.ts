@@ -15,11 +15,12 @@ import { closeAll, closeFrames, closeWhere, createOpenItems } from "./open-items
 import { closingOf, outcomeOf } from "./outcome.ts";
 import { frameEvent } from "./project-frames.ts";
 import {
+  activity,
   continueCall,
   continueText,
   endText,
   resultEvent,
-  standing,
+  sealed,
   startCall,
   startText,
   steerEvents,
@@ -107,8 +108,9 @@ function projectContent(
     }
     case "ACTIVITY_SNAPSHOT":
     case "ACTIVITY_DELTA":
+      return activity(face, state, event);
     case "REASONING_ENCRYPTED_VALUE":
-      return standing(face, state, event);
+      return sealed(face, state, event);
     case "CUSTOM":
     case "RAW":
       return passed(event);
@@ -218,12 +220,20 @@ function finish(face: Face, state: SessionState, run: Run): AgUiEvent[] {
   if (!shown) return [];
   const { threadId } = face.options;
   const events = closeAll(face.open, closingOf(run), peer);
+  // What runs beside each other say of one activity stands in the order of their nodes.
+  if (isFollowed(face, state, run)) face.changed = true;
   face.shown = undefined;
   const follower = nextOf(face, state);
   if (!follower && (face.changed || face.owed)) events.push(...bringUpToDate(face, state));
   events.push(outcomeOf(state, run, { threadId, runId: shown.id, peer }));
   if (follower) events.push(...begin(face, state, follower));
   return events;
+}
+
+/** Whether a run stands behind this one on its path that was active too. */
+function isFollowed(face: Face, state: SessionState, run: Run): boolean {
+  const path = statePathOf(face, state);
+  return path.slice(path.indexOf(run.id) + 1).some((id) => state.runs.get(id)?.activation);
 }
 
 function bringUpToDate(face: Face, state: SessionState): AgUiEvent[] {
