@@ -1,39 +1,55 @@
-import { reduceAll, type Entry, type SessionState } from "@holdfast/protocol";
+import { reduce, reduceAll, type Entry, type SessionState } from "@holdfast/protocol";
 import {
   agUiMessages,
   agUiState,
+  createProjection,
+  joinThread,
+  resumesFrom,
   type AgUiEvent,
   type AgUiMessage,
   type Peer,
+  type ProjectionOptions,
 } from "@holdfast/protocol/ag-ui";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { choices, settings } from "../properties/walk.ts";
 import { copy, follow, type Seen } from "./client.ts";
-import { emptyReader, watch } from "./reader.ts";
+import { emptyReader, optionsFor, watch } from "./reader.ts";
 import { sessionOf } from "./rich.ts";
 
 /** How many sessions each property is asked of; more in a soak. */
 const RUNS = Number(process.env["HOLDFAST_AG_UI_RUNS"] ?? 8);
 
-beforeEach(() => void vi.spyOn(console, "warn").mockImplementation(() => {}));
-afterEach(() => void vi.restoreAllMocks());
+const warned = vi.fn<(message: string) => void>();
+beforeEach(() => void vi.spyOn(console, "warn").mockImplementation(warned));
+afterEach(() => {
+  vi.restoreAllMocks();
+  // Patches that do not apply are the agent's own. Anything else would be something a client had to strip or to mend.
+  const others = warned.mock.calls.filter(
+    ([it]) => !/^Failed to apply (?:state|activity) patch/.test(it),
+  );
+  expect(others).toEqual([]);
+});
 
 it.each<Peer>(["1.0", "0"])(
   "11.4 whoever joins a thread, at any cut, ends with what was watched live: peers of %s",
   { timeout: 900_000 },
   async (peer) => {
+    const seen = new Set<string>();
     const property = fc.asyncProperty(
       choices(40),
       fc.boolean(),
       fc.infiniteStream(fc.nat()),
       async (numbers, erasing, random) => {
         const entries = sessionOf(numbers, { erasing });
-        const cuts = [...random.take(5)].map((cut) => cut % (entries.length + 1));
-        await expectSameEnd(entries, peer, cuts);
+        const cuts = [...random.take(4)].map((cut) => cut % (entries.length + 1));
+        const sent = await expectSameEnd(entries, peer, cuts);
+        for (const { type } of sent) seen.add(type);
       },
     );
     await fc.assert(property, settings(RUNS));
+    // All but the chunks, and a failure, which no walk is short of either.
+    expect(seen.size).toBeGreaterThanOrEqual(RUNS < 20 ? 24 : 28);
   },
 );
 
@@ -73,6 +89,61 @@ it(
     await fc.assert(property, settings(RUNS));
   },
 );
+
+it(
+  "11.4 a client that posts what it held, however old, ends with what was watched live",
+  { timeout: 900_000 },
+  async () => {
+    const property = fc.asyncProperty(
+      choices(40),
+      fc.boolean(),
+      fc.infiniteStream(fc.nat()),
+      async (numbers, erasing, random) => {
+        const entries = sessionOf(numbers, { erasing });
+        const { live, state } = watch(entries);
+        const end = await follow(live.flat());
+        const target = agUiMessages(state);
+        for (const [n, at] of [...random.take(4)].entries()) {
+          const cut = at % (entries.length - 4);
+          const { messages, state: own } = await follow(live.slice(0, cut).flat());
+          const posted = messages.filter(({ role }) => role !== "activity");
+          const options = { ...optionsFor(), messages: posted, state: own };
+          // It comes back later, joining or to be shown what begins next.
+          const later = cut + ((at >> 3) % (entries.length - 3 - cut));
+          const events = comingBack(entries, later, options, n % 2 === 0);
+          const seen = await follow(events, { messages, state: own });
+          expect(withoutActivities(seen.messages)).toEqual(withoutActivities(target));
+          expect(seen.state).toEqual(end.state);
+        }
+      },
+    );
+    await fc.assert(property, settings(RUNS));
+  },
+);
+
+function comingBack(
+  entries: readonly Entry[],
+  at: number,
+  options: ProjectionOptions,
+  joins: boolean,
+): AgUiEvent[] {
+  const state = emptyReader();
+  reduceAll(state, entries.slice(0, at));
+  const { prelude, projection } =
+    joins || resumesFrom(state, options) !== undefined
+      ? joinThread(state, { ...options, snapshot: false })
+      : { prelude: [], projection: createProjection(options) };
+  const tail = entries.slice(at).flatMap((entry) => {
+    reduce(state, entry);
+    return projection.project(entry, state);
+  });
+  return [...prelude, ...tail];
+}
+
+/** No client posts its activities, so that of those it alone knows which it has. */
+function withoutActivities(messages: readonly AgUiMessage[]) {
+  return copy(messages.filter(({ role }) => role !== "activity"));
+}
 
 function isEnd(event: AgUiEvent | undefined): boolean {
   return event?.type === "RUN_FINISHED" || event?.type === "RUN_ERROR";
@@ -116,6 +187,7 @@ async function expectSameEnd(entries: readonly Entry[], peer: Peer, cuts: readon
   expect(end.state).toEqual(copy(agUiState(state) ?? {}));
   for (const [cut, events] of joined)
     expect(await followed(events, peer, state), `joined at ${cut}`).toEqual(end);
+  return live.flat();
 }
 
 /**

@@ -164,9 +164,7 @@ describe("seed: frontend tools", () => {
       agent.append(...proposal("c1", "page"), ...proposal("c2", "page"), ...proposal("c3", "page"));
       applied(agent.finish());
       const text = (value: string) => ({ type: "text", text: value }) as const;
-      applied(
-        desk.user({ type: "call.answer", callId: "c2", outcome: "ok", answer: text("two") }),
-      );
+      applied(desk.user({ type: "call.answer", callId: "c2", outcome: "ok", answer: text("two") }));
       applied(
         desk.user({ type: "call.answer", callId: "c1", outcome: "error", answer: text("broke") }),
       );
