@@ -1,5 +1,11 @@
 import { reduce, type AgentItem } from "@holdfast/protocol";
-import { agUiMessages, createProjection, type AgUiMessage } from "@holdfast/protocol/ag-ui";
+import {
+  agUiMessages,
+  createProjection,
+  isSameHistory,
+  joinThread,
+  type AgUiMessage,
+} from "@holdfast/protocol/ag-ui";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { applied, openDesk, proposal } from "../support/desk.ts";
 import { copy, follow } from "./client.ts";
@@ -7,6 +13,8 @@ import { atWork, held, ofType, played, TOOLS, typesOf } from "./play.ts";
 import { emptyReader, optionsFor, watch } from "./reader.ts";
 
 afterEach(() => void vi.restoreAllMocks());
+
+const GATED_PAGE = { name: "gated-page", executor: "client", approval: "always" } as const;
 
 const text = (messageId: string, delta: string): AgentItem[] => [
   { type: "TEXT_MESSAGE_START", messageId, role: "assistant" },
@@ -108,6 +116,17 @@ describe("outcomes", () => {
     expect(played(desk).at(-1)).toMatchObject({ outcome: { type: "cancelled" } });
     expect(played(desk, "0").at(-1)).toMatchObject({ type: "RUN_ERROR", code: "cancelled" });
     await held(desk, "0");
+  });
+
+  it("12.3.12 a client's call that waits for a decision is no pending call yet", () => {
+    const { desk, agent } = atWork({ tools: [...TOOLS, GATED_PAGE] });
+    agent.append(
+      { type: "round.open" },
+      ...proposal("c1", "gated-page"),
+      ...proposal("c2", "page"),
+    );
+    applied(agent.finish());
+    expect(played(desk).at(-1)).toMatchObject({ outcome: { pendingToolCallIds: ["c2"] } });
   });
 
   it("12.3.12 tells interrupts where nothing else waits, and first the calls where something does", async () => {
@@ -261,6 +280,25 @@ describe("what a client posted", () => {
       { type: "RUN_STARTED", threadId: "s1", runId: "run1:1", protocolVersion: "1.0" },
     ]);
     expect((await follow(events, { messages })).messages).toEqual(messages);
+  });
+
+  it("12.3.5 is put right where it was cut off from its stream", async () => {
+    const { desk, agent } = atWork();
+    agent.append(...text("t1", "whole"));
+    const messages: AgUiMessage[] = [
+      { id: "m1", role: "user", content: "m1" },
+      { id: "t1", role: "assistant", content: "wh" },
+    ];
+    const options = { ...optionsFor(), messages };
+    const { prelude } = joinThread(desk.state, { ...options, snapshot: false });
+    expect(typesOf(prelude)).toBe("RUN_STARTED MESSAGES_SNAPSHOT");
+    const same = await follow(prelude, { messages });
+    expect(same.messages).toEqual(agUiMessages(desk.state));
+    const again = { ...options, messages: same.messages };
+    expect(isSameHistory(agUiMessages(desk.state), same.messages)).toBe(true);
+    expect(isSameHistory(agUiMessages(desk.state), messages)).toBe(false);
+    const { prelude: none } = joinThread(desk.state, { ...again, snapshot: false });
+    expect(typesOf(none)).toBe("RUN_STARTED");
   });
 
   it("12.3.5 is put right where it says something else of the agent", async () => {
