@@ -228,6 +228,17 @@ const CORNERS: Record<string, (desk: Desk, runId: string) => void> = {
     desk.user({ type: "content.erase", callId: "c" });
     desk.user({ type: "content.erase", messageId: "m1" });
   },
+  "an answer that its step gives anew": (desk, runId) => {
+    const agent = desk.agent(runId);
+    agent.startStep("a");
+    agent.step("a").append(...proposal("d", "search"));
+    agent.append(answer("d"));
+    const other = desk.agent(runId);
+    other.startStep("b");
+    other.step("b").append(...proposal("e", "search"), answer("e"));
+    other.startStep("b");
+    other.step("b").append(answer("e", { answer: { type: "text", text: "anew" } }));
+  },
   "a call that repeats another is dropped": (desk, runId) => {
     desk
       .agent(runId)
