@@ -104,6 +104,8 @@ export interface Call {
   readonly message?: string;
   readonly answer?: CallAnswer;
   readonly settledAt?: number;
+  /** Where it was settled. Orders results. */
+  readonly settledOffset?: Offset;
   readonly settledBy?: string;
   /** Its round was taken back: the call stays on the record and leaves the history. */
   readonly withdrawn?: boolean;
@@ -138,6 +140,8 @@ export interface Decision {
   readonly onBehalfOf?: string;
   /** The arguments as proposed, where the decision replaced them. */
   readonly edited?: { readonly from: string };
+  /** What the decider sent, word for word; any JSON, null included. */
+  readonly payload?: Json;
 }
 
 export interface Claim {

@@ -5,6 +5,10 @@ export function ofRun(event: Event): Event | undefined {
   switch (event.type) {
     case "run.annotated":
       return { type: event.type, metadata: {} };
+    case "run.requested": {
+      const { type, requestId, activation } = event;
+      return { type, requestId, activation, digest: "" };
+    }
     case "run.ended": {
       const { type, outcome, reason, error } = event;
       const words = error !== undefined || (outcome === "cancelled" && reason !== undefined);

@@ -7,10 +7,10 @@ import { expect, it } from "vitest";
 it("pins the names that @holdfast/protocol exports", () => {
   expect(Object.keys(protocol).toSorted().join(" ")).toBe(
     [
-      "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError MOST_DEPTH RUN_TABLE SOCKET_CLOSES",
-      "actOf appendDelta argumentsForModel bytesBeyond callsOf canonical createDraft createPartialJson createSession",
-      "createViewCache decide decideTimer echoIn emptyState erase eraseEntry fromRows isCall isTooDeep joinDeltas parseOffset partsOf",
-      "pathTo payloadDigest payloadText producerKey redactEntry redactRows reduce reduceAll reject resultOf schemaText startRun toFrameworkId toOffset toRows toSessionId",
+      "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError MAX_REQUESTS MOST_DEPTH RUN_TABLE SOCKET_CLOSES",
+      "actOf appendDelta argumentsForModel bytesBeyond callsOf canonical copyState createDraft createPartialJson createSession",
+      "createViewCache decide decideTimer echoIn emptyState erase eraseEntry findActivation fromRows isCall isTooDeep joinDeltas parseOffset partsOf",
+      "pathTo payloadDigest payloadText producerKey redactEntry redactRows reduce reduceAll reject requestedId resultOf schemaText startRun toFrameworkId toOffset toRows toSessionId",
       "viewOf waitingFor waitingOf wasRead",
     ].join(" "),
   );
@@ -72,7 +72,7 @@ it("9 pins every error code with its status, and whether the same command may su
 it("6 pins the types of commands", () => {
   expect(COMMAND_TYPES.join(" ")).toBe(
     [
-      "message.send run.cancel tools.advertise policy.set session.update session.close content.erase call.decide",
+      "message.send run.request run.cancel tools.advertise policy.set session.update session.close content.erase call.decide",
       "approval.revoke call.cancel",
       "call.claim call.renew call.release call.progress call.answer run.append run.heartbeat",
       "run.finish run.fail run.release step.start step.end",
@@ -117,6 +117,7 @@ const EVENTS: Readonly<Record<Event["type"], "content" | "session">> = {
   "run.added": "session",
   "run.queued": "session",
   "run.suspended": "session",
+  "run.requested": "session",
   "run.annotated": "session",
   "run.ended": "session",
   "attempt.started": "session",
@@ -164,6 +165,6 @@ const ITEMS: Readonly<Record<Exclude<AgentItem["type"], Event["type"]>, true>> =
 it("2 pins the types of events: reduction tells content from session events by their case", () => {
   for (const [type, family] of Object.entries(EVENTS))
     expect(/^[A-Z_]+$/.test(type)).toBe(family === "content");
-  expect(Object.keys(EVENTS)).toHaveLength(65);
+  expect(Object.keys(EVENTS)).toHaveLength(66);
   expect(Object.keys(ITEMS)).toHaveLength(10);
 });

@@ -18,6 +18,7 @@ import {
   type Revocation,
   type Revoked,
 } from "./auth/index.ts";
+import { agUiRoutes } from "./faces/ag-ui/index.ts";
 import { checkOrigins, createApp, directCommands, problemOfRequest } from "./http/index.ts";
 import { checkWebhooks, startWebhooks } from "./webhooks/index.ts";
 import { createSockets, SOCKET_LIMITS } from "./ws/index.ts";
@@ -83,6 +84,7 @@ export function createServer(options: ServerOptions): Server {
   const kept = { engine, tokens, revocations };
   const http = { ...config, ...kept, maxBodyBytes, dev, devBehindFetch, heartbeatMs };
   const app = createApp(http);
+  agUiRoutes(app, http);
   const direct = directCommands(http);
   const sockets = createSockets({
     ...http,

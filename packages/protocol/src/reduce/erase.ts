@@ -75,9 +75,10 @@ function eraseRun(state: SessionState, runId: string, erased: ErasedMark, change
     if ((item?.kind === "text" || item?.kind === "reasoning") && !item.erased)
       putItem(state, erasedText(item, erased), changes);
   }
-  const { metadata: _, reason, error, ...rest } = run;
+  const { metadata: _, input: __, requests, reason, error, ...rest } = run;
   const next: Run = {
     ...rest,
+    ...(requests && { requests: requests.map((request) => ({ ...request, digest: "" })) }),
     ...(reason !== undefined && run.outcome !== "cancelled" && { reason }),
     ...(error && { error: { code: error.code, message: PLACEHOLDER } }),
     erased,
@@ -86,7 +87,7 @@ function eraseRun(state: SessionState, runId: string, erased: ErasedMark, change
 }
 
 function erasedText(item: TextItem, erased: ErasedMark): TextItem {
-  return { ...omit(item, "metadata"), text: PLACEHOLDER, erased };
+  return { ...omit(omit(item, "metadata"), "name"), text: PLACEHOLDER, erased };
 }
 
 /** Events that were kept whole, since the target began, and say something of it. */
@@ -116,7 +117,7 @@ function erasedCall(call: Call, erased: ErasedMark): Call {
 function erasedApproval(approval: Approval): Approval {
   const { reason: _, metadata: __, decision, ...rest } = approval;
   if (!decision) return { ...rest, digest: "" };
-  const { reason: ___, edited, ...decided } = decision;
+  const { reason: ___, payload: ____, edited, ...decided } = decision;
   return {
     ...rest,
     digest: "",

@@ -5,7 +5,7 @@ import type { Item } from "../item.ts";
 import type { Offset } from "../offset.ts";
 import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
-import type { Run, Step } from "../run.ts";
+import { MAX_REQUESTS, type Run, type Step } from "../run.ts";
 import { callsOf, partsOf, type Part, type SessionState } from "../state.ts";
 import { dropParts, putCall, putItem, putRun, type Changes } from "./changes.ts";
 import { stepOf } from "./content.ts";
@@ -33,12 +33,14 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         ...(event.wakeId !== undefined && { wakeId: event.wakeId }),
       });
     case "run.suspended":
-      return put({ ...run, status: "suspended" });
+      return put({ ...deactivated(run), status: "suspended" });
+    case "run.requested":
+      return request(state, run, event, entry, changes);
     case "run.annotated":
       return put({ ...run, metadata: mergeMetadata(run.metadata, event.metadata) });
     case "run.ended":
       put({
-        ...omit(omit(run, "wakeId"), "heldUntil"),
+        ...omit(omit(deactivated(run), "wakeId"), "heldUntil"),
         status: "ended",
         outcome: event.outcome,
         endedAt: entry.at,
@@ -61,6 +63,7 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         status: "active",
         attempt: entry.attempt ?? run.attempt + 1,
         attemptOffset: entry.offset,
+        ...activated(run, entry),
         worker: event.worker,
         startedBy: event.wakeId,
         claims: event.claims,
@@ -71,7 +74,7 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
     case "attempt.held":
       return put({ ...run, heldUntil: event.until });
     case "attempt.finished":
-      return put({ ...omit(omit(run, "heldUntil"), "releases"), losses: 0 });
+      return put({ ...omit(omit(deactivated(run), "heldUntil"), "releases"), losses: 0 });
     case "attempt.released":
       return put({ ...omit(run, "heldUntil"), releases: (run.releases ?? 0) + 1 });
     case "attempt.lost":
@@ -144,6 +147,21 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
   }
 }
 
+/** The run with its activation over. */
+function deactivated(run: Run): Run {
+  const { activation } = run;
+  return activation === undefined || activation.ended
+    ? run
+    : { ...run, activation: { ...activation, ended: true } };
+}
+
+/** An attempt begins an activation, unless it takes up one that its forerunner left. */
+function activated(run: Run, { attempt, offset }: Entry): Pick<Run, "activation"> {
+  const { activation } = run;
+  if (activation && !activation.ended) return { activation };
+  return { activation: { attempt: attempt ?? run.attempt + 1, offset } };
+}
+
 /** A message that was read stands where it was read, as a part of the run. */
 function settleSteer(state: SessionState, run: Run, entry: Entry, changes: Changes): void {
   const { event } = entry;
@@ -170,6 +188,20 @@ function settleSteer(state: SessionState, run: Run, entry: Entry, changes: Chang
 /** The id of the item that a message becomes where a run read it. */
 function steerId(messageId: string): string {
   return `steer:${messageId}`;
+}
+
+function request(
+  state: SessionState,
+  run: Run,
+  { requestId, activation, digest, input }: EventOf<"run.requested">,
+  { actor }: Entry,
+  changes: Changes,
+): void {
+  const { requests: index } = state.index;
+  const all = [...(run.requests ?? []), { id: requestId, activation, digest, by: actor }];
+  for (const { id } of all.slice(0, -MAX_REQUESTS)) index.delete(id);
+  index.set(requestId, run.id);
+  putRun(state, { ...run, requests: all.slice(-MAX_REQUESTS), ...(input && { input }) }, changes);
 }
 
 /** The run after something read its history: a round of a step, or, without one, anything else. */

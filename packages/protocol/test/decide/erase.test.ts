@@ -49,7 +49,11 @@ function scene() {
     ),
   );
   const { id: approvalId = "" } = desk.call("c1").approval ?? {};
-  const edit = { arguments: JSON.stringify({ to: `${SECRET}!` }), reason: SECRET };
+  const edit = {
+    arguments: JSON.stringify({ to: `${SECRET}!` }),
+    reason: SECRET,
+    payload: { note: SECRET },
+  };
   applied(desk.user({ type: "call.decide", callId: "c1", approvalId, approved: true, ...edit }));
   const claim = applied(agent.command({ type: "call.claim", callId: "c1" }));
   const claimId = claim.claimId ?? "";
@@ -172,6 +176,10 @@ const withdrawn: readonly AgentItem[] = [
 
 it("6.21 takes all that a run says out of state and log, taken back or not, and leaves who and when", () => {
   const { desk, runId, agent, erase } = scene();
+  const input = { state: { draft: SECRET }, context: [{ value: SECRET }] };
+  const request = { requestId: "q1", digest: SECRET, of: { runId }, input };
+  applied(desk.user({ type: "run.request", ...request }));
+  applied(agent.append({ type: "TEXT_MESSAGE_START", messageId: "named", name: SECRET }));
   applied(agent.append(...said, ...withdrawn));
   expect(erase({ runId }).error).toMatchObject({ code: "not_ready" });
   applied(agent.fail(SECRET));
@@ -192,6 +200,12 @@ it("6.21 takes all that a run says out of state and log, taken back or not, and 
   for (const call of desk.state.calls.values()) expect(call.erased).toBeDefined();
   const rows = [...desk.state.items.values(), ...desk.state.calls.values()];
   expect(rows.filter(says)).toEqual([]);
+  const { requests, input: kept } = desk.run(runId);
+  expect([requests?.map(({ id }) => id), requests?.filter(says), kept]).toEqual([
+    ["q1"],
+    [],
+    undefined,
+  ]);
   const left = logWithout(desk, { runId });
   expect(
     left

@@ -23,6 +23,7 @@ export { checkLimits, DEFAULT_LIMITS } from "./limits.ts";
 export type { Limits } from "./limits.ts";
 export type { Page } from "./page.ts";
 export type { MayAct, Presence } from "./presence.ts";
+export type { Carried, Plan, PlannedCommand } from "./plan.ts";
 export type { Rate } from "./rates.ts";
 export type { Resumed, SessionView } from "./session-view.ts";
 export type { Validator } from "./validate.ts";
