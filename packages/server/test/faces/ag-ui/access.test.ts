@@ -86,7 +86,12 @@ it("a reader who takes nothing is closed, and stalls nobody", async () => {
   await new Promise((resolve) => socket.once("readable", resolve)); // connected, and then not a byte more
   const delta = "x".repeat(50_000);
   for (let sent = 0; sent < 400 && !closed; sent += 1) {
-    await attempt.append({ type: "TEXT_MESSAGE_CONTENT", messageId: "a1", delta });
+    const messageId = `long-${sent}`;
+    await attempt.append(
+      { type: "TEXT_MESSAGE_START", messageId },
+      { type: "TEXT_MESSAGE_CONTENT", messageId, delta },
+      { type: "TEXT_MESSAGE_END", messageId },
+    );
     // The end of a connection is heard only by who reads: look without taking anything while it lives.
     if (sent > 100 && sent % 50 === 0) socket.resume().pause();
   }
