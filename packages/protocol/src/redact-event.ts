@@ -73,6 +73,7 @@ function redactCallEvent(event: CallEvent): Event {
         by: event.by,
         digest: "",
         ...(event.signed && { signed: true }),
+        ...(event.expiresAt !== undefined && { expiresAt: event.expiresAt }),
       };
     case "call.decided":
       return {
