@@ -5,7 +5,7 @@ import type { Policy } from "./policy.ts";
 import type { ToolDeclaration } from "./tool.ts";
 
 /** An AG-UI event with its `type` as a plain string literal instead of an enum member. */
-type Plain<E extends { type: string }> = E extends unknown
+export type Plain<E extends { type: string }> = E extends unknown
   ? Omit<E, "type"> & { type: `${E["type"]}` }
   : never;
 

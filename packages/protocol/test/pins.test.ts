@@ -7,11 +7,11 @@ import { expect, it } from "vitest";
 it("pins the names that @holdfast/protocol exports", () => {
   expect(Object.keys(protocol).toSorted().join(" ")).toBe(
     [
-      "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE SOCKET_CLOSES",
-      "actOf appendDelta argumentsForModel bytesBeyond callsOf canonical createDraft createPartialJson createSession",
-      "createViewCache decide decideTimer emptyState erase eraseEntry fromRows isCall parseOffset partsOf",
-      "pathTo payloadDigest payloadText producerKey redactEntry redactRows reduce reduceAll reject resultOf schemaText startRun toFrameworkId toOffset toRows toSessionId",
-      "viewOf waitingFor waitingOf wasRead",
+      "AG_UI_CAPABILITIES AG_UI_EVENTS AG_UI_RULES CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE SOCKET_CLOSES",
+      "actOf appendDelta argumentsForModel bytesBeyond callsOf canonical createAgUiReader createDraft createExpandState createPartialJson createSession",
+      "createVerifyState createViewCache decide decideTimer emptyState endAgUi enforceAgUiEvent enforceAgUiInput erase eraseEntry expandAgUi fromRows isAgUiType isCall parseOffset partsOf",
+      "pathTo payloadDigest payloadText producerKey readAgUi redactEntry redactRows reduce reduceAll reject restoreAgUi resultOf saveAgUi schemaText startRun toFrameworkId toOffset toRows toSessionId",
+      "verifyAgUi verifyAgUiEnd viewOf waitingFor waitingOf wasRead",
     ].join(" "),
   );
 });
