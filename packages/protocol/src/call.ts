@@ -138,6 +138,8 @@ export interface Decision {
   readonly onBehalfOf?: string;
   /** The arguments as proposed, where the decision replaced them. */
   readonly edited?: { readonly from: string };
+  /** What the decider sent, word for word; any JSON, null included. */
+  readonly payload?: Json;
 }
 
 export interface Claim {

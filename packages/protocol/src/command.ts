@@ -5,6 +5,7 @@ import type { Rejection } from "./errors.ts";
 import type { Json, Metadata } from "./json.ts";
 import type { Offset } from "./offset.ts";
 import type { Policy } from "./policy.ts";
+import type { RunInput } from "./run.ts";
 import type { ToolDeclaration } from "./tool.ts";
 
 /** A request to change a session (SPEC 6). `id` is the idempotency key, kept 24 hours with its verdict. */
@@ -15,6 +16,7 @@ export type CommandBody = ClientCommand | AgentCommand;
 /** What people and applications ask. */
 export type ClientCommand =
   | MessageSend
+  | RunRequestCommand
   | { readonly type: "run.cancel"; readonly runId: string; readonly reason?: string }
   | { readonly type: "tools.advertise"; readonly tools: readonly ToolDeclaration[] }
   | { readonly type: "policy.set"; readonly policy: Partial<Policy> }
@@ -55,6 +57,20 @@ export interface MessageSend {
   readonly metadata?: Metadata;
 }
 
+/** Calls a run's activation by an id of the sender's own, as AG-UI clients do (SPEC 12.1). */
+export interface RunRequestCommand {
+  readonly type: "run.request";
+  readonly requestId: string;
+  /** Of all that was asked under the id: the same again is a repeat, another is `key_reused`. */
+  readonly digest: string;
+  /** Whose run: the one that answers a message, that has a call, or itself. */
+  readonly of:
+    | { readonly messageId: string }
+    | { readonly callId: string }
+    | { readonly runId: string };
+  readonly input?: RunInput;
+}
+
 /** Erases what one call or one message says, from state, log and audit. */
 export type ContentErase = ErasedTarget & {
   readonly type: "content.erase";
@@ -82,6 +98,8 @@ export interface CallDecide {
   readonly arguments?: string;
   /** Approve this tool for the rest of the session too. */
   readonly always?: boolean;
+  /** What the decider sent, word for word, for an agent that reads more than yes and no. */
+  readonly payload?: Json;
 }
 
 export interface CallProgress {
@@ -196,6 +214,8 @@ export interface Verdict {
   readonly ended?: RunFailure;
   /** What the command made: the run of a message, the claim of a call. */
   readonly runId?: string;
+  /** Of a request: the attempt with which the activation begins that it asked for. */
+  readonly activation?: number;
   readonly claimId?: string;
   /** The session's id for the call that was claimed. */
   readonly callId?: string;
@@ -212,6 +232,7 @@ export interface Verdict {
 /** Every command's type, for edges that must tell an unknown one from a malformed one. */
 export const COMMAND_TYPES = [
   "message.send",
+  "run.request",
   "run.cancel",
   "tools.advertise",
   "policy.set",

@@ -95,7 +95,7 @@ function ofCall(event: Event, id: string): Event | undefined {
       return { ...rest, digest: "" };
     }
     case "call.decided": {
-      const { reason: _, arguments: edited, ...rest } = event;
+      const { reason: _, payload: __, arguments: edited, ...rest } = event;
       return { ...rest, digest: "", ...(edited !== undefined && { arguments: "" }) };
     }
     case "call.progressed":

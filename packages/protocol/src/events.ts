@@ -2,6 +2,7 @@ import type * as agui from "@ag-ui/core";
 import type { Answer, CallOutcome, SettleReason } from "./call.ts";
 import type { Json, Metadata } from "./json.ts";
 import type { Policy } from "./policy.ts";
+import type { RunInput } from "./run.ts";
 import type { ToolDeclaration } from "./tool.ts";
 
 /** An AG-UI event with its `type` as a plain string literal instead of an enum member. */
@@ -82,6 +83,14 @@ export type RunEvent =
       behind?: string[];
     }
   | { type: "run.suspended" }
+  | {
+      type: "run.requested";
+      requestId: string;
+      /** The attempt with which the activation begins. */
+      activation: number;
+      digest: string;
+      input?: RunInput;
+    }
   | { type: "run.annotated"; metadata: Metadata }
   | { type: "run.ended"; outcome: RunOutcome; reason?: string; error?: RunFailure }
   | {
@@ -151,6 +160,8 @@ export type CallEvent =
       /** Of an automatic one: whose word it rests on. */
       onBehalfOf?: string;
       arguments?: string;
+      /** What the decider sent. */
+      payload?: Json;
     }
   | { type: "call.claimed"; callId: string; claimId: string; implicit?: boolean; forced?: boolean }
   | {

@@ -1,3 +1,4 @@
+export { findActivation, requestedId } from "./activation.ts";
 export { actOf, erase, payloadDigest, payloadText } from "./act.ts";
 export type { Act } from "./act.ts";
 export type { CompatState } from "./ag-ui/compat.ts";
@@ -54,6 +55,7 @@ export type {
   Fence,
   MessageSend,
   RunAppend,
+  RunRequestCommand,
   SessionUpdate,
   Verdict,
 } from "./command.ts";
@@ -107,7 +109,8 @@ export { appendDelta } from "./reduce/content.ts";
 export { reduce, reduceAll } from "./reduce/index.ts";
 export { RUN_TABLE } from "./run-table.ts";
 export type { RunMove, RunPhase, RunTrigger } from "./run-table.ts";
-export type { MessageNode, Run, RunStatus, Steer, Step } from "./run.ts";
+export { MAX_REQUESTS } from "./run.ts";
+export type { MessageNode, Run, RunInput, RunRequest, RunStatus, Steer, Step } from "./run.ts";
 export type { Sees, ToolOf } from "./sight.ts";
 export { SOCKET_CLOSES } from "./socket.ts";
 export type {
@@ -122,7 +125,7 @@ export type {
   SocketRefused,
   SocketSubscribe,
 } from "./socket.ts";
-export { callsOf, emptyState, fromRows, partsOf, producerKey, toRows } from "./state.ts";
+export { callsOf, copyState, emptyState, fromRows, partsOf, producerKey, toRows } from "./state.ts";
 export type {
   Advertised,
   Grant,

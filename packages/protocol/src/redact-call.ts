@@ -51,7 +51,8 @@ function redactApproval(approval: Approval): Approval {
 
 function redactDecision(decision: Decision): Decision {
   const edited = decision.edited && { edited: { from: "" } };
-  return { ...keep(decision, DECISION), digest: "", ...edited };
+  const payload = decision.payload !== undefined && { payload: null };
+  return { ...keep(decision, DECISION), digest: "", ...edited, ...payload };
 }
 
 /** Whether a field is kept as it is. What is not is put back by the caller, where the type wants it. */
@@ -127,6 +128,7 @@ const DECISION: Fields<Decision> = {
   automatic: true,
   onBehalfOf: true,
   edited: false,
+  payload: false,
 };
 
 const ANSWER: Fields<CallAnswer> = {

@@ -50,6 +50,9 @@ export function redactEvent(event: Event, sees: Sees, toolOf: ToolOf): Event {
     case "step.ended":
     case "step.superseded":
       return event;
+    case "run.requested":
+      // Of what was posted, answers included: it would tell whether a guess is right.
+      return { ...event, digest: "" };
     default:
       return redactContent(event, sees, toolOf);
   }
@@ -85,6 +88,7 @@ function redactCallEvent(event: CallEvent): Event {
         ...(event.automatic && { automatic: true }),
         ...(event.onBehalfOf !== undefined && { onBehalfOf: event.onBehalfOf }),
         ...(event.arguments !== undefined && { arguments: "" }),
+        ...(event.payload !== undefined && { payload: null }),
       };
     case "call.progressed":
       return { type: event.type, callId, progress: null };

@@ -4,6 +4,7 @@ import { redactCall } from "./redact-call.ts";
 import { redactContent } from "./redact-content.ts";
 import { redactEvent } from "./redact-event.ts";
 import type { Sees, ToolOf } from "./sight.ts";
+import type { Run } from "./run.ts";
 import type { StateRows } from "./state.ts";
 
 /**
@@ -34,6 +35,7 @@ export function redactRows(
   const toolOf: ToolOf = (callId) => tools.get(callId);
   return {
     ...rows,
+    runs: rows.runs.map(redactRun),
     items: rows.items.map((item) =>
       item.kind === "event" ? { ...item, event: redactContent(item.event, sees, toolOf) } : item,
     ),
@@ -43,4 +45,9 @@ export function redactRows(
       return shown(call) ? { ...redacted, arguments: call.arguments } : redacted;
     }),
   };
+}
+
+function redactRun(run: Run): Run {
+  const { requests } = run;
+  return requests ? { ...run, requests: requests.map((it) => ({ ...it, digest: "" })) } : run;
 }

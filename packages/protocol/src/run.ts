@@ -1,6 +1,6 @@
 import type { ErasedMark } from "./entry.ts";
 import type { MessageContent, RunFailure, RunOutcome } from "./events.ts";
-import type { Metadata } from "./json.ts";
+import type { Json, Metadata } from "./json.ts";
 import type { Offset } from "./offset.ts";
 import type { ToolDeclaration } from "./tool.ts";
 
@@ -26,6 +26,12 @@ export interface Run {
   /** The number of its latest attempt; 0 before the first. */
   readonly attempt: number;
   readonly attemptOffset?: Offset;
+  /** The attempt that its activation began with, while one is under way (SPEC 12.1). */
+  readonly activation?: number;
+  /** What others call its activations by, oldest first; the newest {@link MAX_REQUESTS}. */
+  readonly requests?: readonly RunRequest[];
+  /** What the newest request that brought anything says to the agent. */
+  readonly input?: RunInput;
   readonly worker?: string;
   /** The wake id its current attempt was started with. */
   readonly startedBy?: string;
@@ -55,6 +61,27 @@ export interface Run {
   readonly steers?: readonly Steer[];
   readonly metadata?: Metadata;
 }
+
+/** An id that somebody outside gave to one activation of a run. */
+export interface RunRequest {
+  readonly id: string;
+  /** The attempt with which the activation begins. */
+  readonly activation: number;
+  /** Of all that was asked under the id. */
+  readonly digest: string;
+  readonly by: string;
+}
+
+/** What a request says to the agent, as AG-UI has it. */
+export interface RunInput {
+  readonly state?: Json;
+  readonly context?: readonly Json[];
+  readonly forwardedProps?: Json;
+  readonly parentRunId?: string;
+}
+
+/** How many requests a run keeps; an older id may be used again. */
+export const MAX_REQUESTS = 64;
 
 /** A durable retry unit inside a run (SPEC 5.7). Starting it again takes back what its last attempt wrote. */
 export interface Step {

@@ -87,6 +87,8 @@ export interface StateIndex {
    * events under that id mean.
    */
   readonly aliases: Map<string, string[]>;
+  /** Which run each request is of, by the request's id. */
+  readonly requests: Map<string, string>;
   /** A run's items and calls, in log order. */
   readonly parts: Map<string, Part[]>;
   /** Messages and runs that changed, for what is derived from the state and kept. */
@@ -120,6 +122,7 @@ export function emptyState(head: Offset, session: { id: string; createdAt: numbe
       nodes: [],
       live: new Set(),
       aliases: new Map(),
+      requests: new Map(),
       parts: new Map(),
       journal: createJournal(),
       callRevision: 0,
@@ -139,6 +142,7 @@ export function fromRows(head: Offset, rows: StateRows): SessionState {
     } else {
       state.runs.set(node.id, node);
       if (node.status !== "ended") state.index.live.add(node.id);
+      for (const { id } of node.requests ?? []) state.index.requests.set(id, node.id);
     }
   }
   for (const row of inLogOrder([...rows.items, ...rows.calls])) {
@@ -153,6 +157,32 @@ export function fromRows(head: Offset, rows: StateRows): SessionState {
     }
   }
   return state;
+}
+
+/**
+ * Another state with the same rows, to try something on: what is done to it leaves this one as it is. Costs a look at
+ * every row, and copies none.
+ */
+export function copyState(state: SessionState): SessionState {
+  const { index } = state;
+  return {
+    head: state.head,
+    session: state.session,
+    messages: new Map(state.messages),
+    runs: new Map(state.runs),
+    items: new Map(state.items),
+    calls: new Map(state.calls),
+    index: {
+      nodes: [...index.nodes],
+      live: new Set(index.live),
+      aliases: new Map([...index.aliases].map(([key, ids]) => [key, [...ids]])),
+      requests: new Map(index.requests),
+      parts: new Map([...index.parts].map(([key, parts]) => [key, [...parts]])),
+      journal: { dropped: index.journal.dropped, ids: [...index.journal.ids] },
+      callRevision: index.callRevision,
+    },
+    producers: new Map(state.producers),
+  };
 }
 
 /** The rows of a state. Costs the state's size. */

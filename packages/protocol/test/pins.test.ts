@@ -7,11 +7,14 @@ import { expect, it } from "vitest";
 it("pins the names that @holdfast/protocol exports", () => {
   expect(Object.keys(protocol).toSorted().join(" ")).toBe(
     [
-      "AG_UI_CAPABILITIES AG_UI_EVENTS AG_UI_RULES CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError RUN_TABLE SOCKET_CLOSES",
-      "actOf appendDelta argumentsForModel bytesBeyond callsOf canonical createAgUiReader createDraft createExpandState createPartialJson createSession",
-      "createVerifyState createViewCache decide decideTimer emptyState endAgUi enforceAgUiEvent enforceAgUiInput erase eraseEntry expandAgUi fromRows isAgUiType isCall parseOffset partsOf",
-      "pathTo payloadDigest payloadText producerKey readAgUi redactEntry redactRows reduce reduceAll reject restoreAgUi resultOf saveAgUi schemaText startRun toFrameworkId toOffset toRows toSessionId",
-      "verifyAgUi verifyAgUiEnd viewOf waitingFor waitingOf wasRead",
+      "AG_UI_CAPABILITIES AG_UI_EVENTS AG_UI_RULES CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError MAX_REQUESTS",
+      "RUN_TABLE SOCKET_CLOSES actOf appendDelta argumentsForModel bytesBeyond callsOf canonical copyState",
+      "createAgUiReader createDraft createExpandState createPartialJson createSession createVerifyState",
+      "createViewCache decide decideTimer emptyState endAgUi enforceAgUiEvent enforceAgUiInput erase eraseEntry",
+      "expandAgUi findActivation fromRows isAgUiType isCall parseOffset partsOf pathTo payloadDigest payloadText",
+      "producerKey readAgUi redactEntry redactRows reduce reduceAll reject requestedId restoreAgUi resultOf saveAgUi",
+      "schemaText startRun toFrameworkId toOffset toRows toSessionId verifyAgUi verifyAgUiEnd viewOf waitingFor",
+      "waitingOf wasRead",
     ].join(" "),
   );
 });
@@ -72,7 +75,7 @@ it("9 pins every error code with its status, and whether the same command may su
 it("6 pins the types of commands", () => {
   expect(COMMAND_TYPES.join(" ")).toBe(
     [
-      "message.send run.cancel tools.advertise policy.set session.update session.close content.erase call.decide",
+      "message.send run.request run.cancel tools.advertise policy.set session.update session.close content.erase call.decide",
       "approval.revoke call.cancel",
       "call.claim call.renew call.release call.progress call.answer run.append run.heartbeat",
       "run.finish run.fail run.release step.start step.end",
@@ -117,6 +120,7 @@ const EVENTS: Readonly<Record<Event["type"], "content" | "session">> = {
   "run.added": "session",
   "run.queued": "session",
   "run.suspended": "session",
+  "run.requested": "session",
   "run.annotated": "session",
   "run.ended": "session",
   "attempt.started": "session",
@@ -164,6 +168,6 @@ const ITEMS: Readonly<Record<Exclude<AgentItem["type"], Event["type"]>, true>> =
 it("2 pins the types of events: reduction tells content from session events by their case", () => {
   for (const [type, family] of Object.entries(EVENTS))
     expect(/^[A-Z_]+$/.test(type)).toBe(family === "content");
-  expect(Object.keys(EVENTS)).toHaveLength(65);
+  expect(Object.keys(EVENTS)).toHaveLength(66);
   expect(Object.keys(ITEMS)).toHaveLength(10);
 });

@@ -71,6 +71,7 @@ const EVENTS: Event[] = [
     digest: SECRET,
     reason: SECRET,
     arguments: SECRET,
+    payload: { note: SECRET },
   },
   { type: "call.opened", callId: "c" },
   { type: "call.claimed", callId: "c", claimId: "claim" },

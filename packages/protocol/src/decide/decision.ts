@@ -58,6 +58,7 @@ export function decideCall(draft: Draft, command: CallDecide, env: Env): Ruling 
       digest: edited === undefined ? approval.digest : env.digest(edited),
       ...(command.reason !== undefined && { reason: command.reason }),
       ...(edited !== undefined && { arguments: edited }),
+      ...(command.payload !== undefined && { payload: command.payload }),
     },
     scope,
   );

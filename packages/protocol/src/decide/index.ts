@@ -12,6 +12,7 @@ import { refuseLarge } from "./limits.ts";
 import { hideData } from "./hide.ts";
 import { sendMessage } from "./message.ts";
 import { refuseTool } from "./permit.ts";
+import { requestRun } from "./request.ts";
 import { failRun, finishRun, heartbeat, releaseRun } from "./run.ts";
 import { APPLIED, type Ruling } from "./ruling.ts";
 import { advertiseTools, setPolicy } from "./session.ts";
@@ -57,6 +58,8 @@ function rule(draft: Draft, command: Command, env: Env): Ruling {
       return cancelRun(draft, command, env);
     case "message.send":
       return sendMessage(draft, command, env);
+    case "run.request":
+      return requestRun(draft, command, env);
     case "call.claim":
       return claimCall(draft, command, env);
     case "call.renew":

@@ -12,6 +12,7 @@ export type Ruling = { readonly error: Rejection } | Made;
 export type Made = { readonly error?: undefined } & Pick<
   Verdict,
   | "runId"
+  | "activation"
   | "claimId"
   | "callId"
   | "stepAttempt"

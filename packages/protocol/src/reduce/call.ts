@@ -74,6 +74,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
             ...(event.automatic && { automatic: true }),
             ...(event.onBehalfOf !== undefined && { onBehalfOf: event.onBehalfOf }),
             ...(event.arguments !== undefined && { edited: { from: call.arguments } }),
+            ...(event.payload !== undefined && { payload: event.payload }),
           },
         },
         history: moment(call, event.approved ? "approved" : "denied", entry),

@@ -84,7 +84,7 @@ function erasedCall(call: Call, erased: ErasedMark): Call {
 function erasedApproval(approval: Approval): Approval {
   const { reason: _, metadata: __, decision, ...rest } = approval;
   if (!decision) return { ...rest, digest: "" };
-  const { reason: ___, edited, ...decided } = decision;
+  const { reason: ___, payload: ____, edited, ...decided } = decision;
   return {
     ...rest,
     digest: "",

@@ -5,7 +5,7 @@ import type { Item } from "../item.ts";
 import type { Offset } from "../offset.ts";
 import { mergeMetadata } from "../metadata.ts";
 import { omit } from "../omit.ts";
-import type { Run, Step } from "../run.ts";
+import { MAX_REQUESTS, type Run, type Step } from "../run.ts";
 import { callsOf, partsOf, type Part, type SessionState } from "../state.ts";
 import { dropParts, putCall, putItem, putRun, type Changes } from "./changes.ts";
 import { stepOf } from "./content.ts";
@@ -23,22 +23,21 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
   switch (event.type) {
     case "run.queued":
       return put({
-        // Behind a barrier everything that was answered is read.
-        ...(event.reason === "barrier"
-          ? readBy(omit(run, "wakeId"), entry.offset)
-          : omit(run, "wakeId")),
+        ...readAtBarrier(afterQueued(omit(run, "wakeId"), event.reason), entry, event.reason),
         status: "queued",
         behind: event.behind ?? [],
         queuedAt: entry.at,
         ...(event.wakeId !== undefined && { wakeId: event.wakeId }),
       });
     case "run.suspended":
-      return put({ ...run, status: "suspended" });
+      return put({ ...omit(run, "activation"), status: "suspended" });
+    case "run.requested":
+      return request(state, run, event, entry, changes);
     case "run.annotated":
       return put({ ...run, metadata: mergeMetadata(run.metadata, event.metadata) });
     case "run.ended":
       put({
-        ...omit(omit(run, "wakeId"), "heldUntil"),
+        ...omit(omit(omit(run, "wakeId"), "heldUntil"), "activation"),
         status: "ended",
         outcome: event.outcome,
         endedAt: entry.at,
@@ -54,12 +53,14 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         }
       }
       return;
-    case "attempt.started":
+    case "attempt.started": {
+      const attempt = entry.attempt ?? run.attempt + 1;
       return put({
         ...omit(omit(run, "wakeId"), "clientTools"),
         ...clientTools(state),
         status: "active",
-        attempt: entry.attempt ?? run.attempt + 1,
+        attempt,
+        activation: run.activation ?? attempt,
         attemptOffset: entry.offset,
         worker: event.worker,
         startedBy: event.wakeId,
@@ -68,6 +69,7 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         toolsComplete: event.complete ?? false,
         news: false,
       });
+    }
     case "attempt.held":
       return put({ ...run, heldUntil: event.until });
     case "attempt.finished":
@@ -170,6 +172,37 @@ function settleSteer(state: SessionState, run: Run, entry: Entry, changes: Chang
 /** The id of the item that a message becomes where a run read it. */
 function steerId(messageId: string): string {
   return `steer:${messageId}`;
+}
+
+/** A lost or released attempt's activation goes on with the next one; any other has ended. */
+function afterQueued<R extends Pick<Run, "activation">>(
+  run: R,
+  reason: EventOf<"run.queued">["reason"],
+): R | Omit<R, "activation"> {
+  return reason === "lost" || reason === "released" ? run : omit(run, "activation");
+}
+
+/** Behind a barrier everything that was answered is read. */
+function readAtBarrier<R extends Pick<Run, "reads">>(
+  run: R,
+  { offset }: Entry,
+  reason: EventOf<"run.queued">["reason"],
+): R {
+  return reason === "barrier" ? readBy(run, offset) : run;
+}
+
+function request(
+  state: SessionState,
+  run: Run,
+  { requestId, activation, digest, input }: EventOf<"run.requested">,
+  { actor }: Entry,
+  changes: Changes,
+): void {
+  const { requests: index } = state.index;
+  const all = [...(run.requests ?? []), { id: requestId, activation, digest, by: actor }];
+  for (const { id } of all.slice(0, -MAX_REQUESTS)) index.delete(id);
+  index.set(requestId, run.id);
+  putRun(state, { ...run, requests: all.slice(-MAX_REQUESTS), ...(input && { input }) }, changes);
 }
 
 /** The run after something read its history: a round of a step, or, without one, anything else. */

@@ -72,6 +72,33 @@ const byType = {
     whilePending: f.policy.shape.whilePending,
     metadata: f.metadata.optional(),
   }),
+  "run.request": z.object({
+    type: z.literal("run.request"),
+    id: f.id,
+    requestId: f.id,
+    digest: f.text
+      .min(1, "must not be empty")
+      .max(f.MAX_ID, `must have at most ${f.MAX_ID} characters`),
+    of: z.union(
+      [
+        z.strictObject({ messageId: f.id }),
+        z.strictObject({ callId: f.id }),
+        z.strictObject({ runId: f.id }),
+      ],
+      "must be {messageId}, {callId} or {runId}",
+    ),
+    input: z
+      .object(
+        {
+          state: f.json.optional(),
+          context: z.array(f.json, "must be an array").optional(),
+          forwardedProps: f.json.optional(),
+          parentRunId: f.text.optional(),
+        },
+        "must be an object",
+      )
+      .optional(),
+  }),
   "run.cancel": z.object({
     type: z.literal("run.cancel"),
     id: f.id,
@@ -112,6 +139,7 @@ const byType = {
     reason: f.text.optional(),
     arguments: f.text.optional(),
     always: f.flag.optional(),
+    payload: f.json.optional(),
   }),
   "approval.revoke": z.object({ type: z.literal("approval.revoke"), id: f.id, tool: f.name }),
   "call.cancel": z.object({

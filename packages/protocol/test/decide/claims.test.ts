@@ -138,6 +138,17 @@ describe("4.7 approvals", () => {
     expect(desk.call("c1").approval).toMatchObject({ digest: digestOf("{}"), decision: decided });
   });
 
+  it.each([{ note: "later" }, null, 0, ""])("4.7.9 a decision keeps its payload: %j", (payload) => {
+    const { desk, agent } = atWork([{ ...PAGE, approval: "always" }]);
+    agent.append(...proposal("c1", "page", "{}"), { type: "round.close" });
+    const body = { callId: "c1", approvalId: approvalOf(desk, "c1"), approved: false } as const;
+    applied(desk.user({ type: "call.decide", ...body, payload }));
+    expect(desk.call("c1").approval?.decision).toStrictEqual({
+      ...{ approved: false, by: "user:ana", at: 1_000, digest: digestOf("{}") },
+      payload,
+    });
+  });
+
   it("a framework may say that arguments are invalid before they end", () => {
     const { desk, agent } = atWork([{ name: "job" }]);
     applied(

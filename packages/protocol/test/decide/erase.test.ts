@@ -42,7 +42,11 @@ function scene() {
     ),
   );
   const { id: approvalId = "" } = desk.call("c1").approval ?? {};
-  const edit = { arguments: JSON.stringify({ to: `${SECRET}!` }), reason: SECRET };
+  const edit = {
+    arguments: JSON.stringify({ to: `${SECRET}!` }),
+    reason: SECRET,
+    payload: { note: SECRET },
+  };
   applied(desk.user({ type: "call.decide", callId: "c1", approvalId, approved: true, ...edit }));
   const claim = applied(agent.command({ type: "call.claim", callId: "c1" }));
   const claimId = claim.claimId ?? "";

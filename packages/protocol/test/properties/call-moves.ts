@@ -134,7 +134,7 @@ function decisionMoves(desk: Desk, call: Call, add: Add): void {
   add("approve", () => decide({ digest }), gated);
   add("approve:always", () => decide({ approvalId, always: true }));
   add("approve:other", () => decide({ approvalId }, "bo"));
-  add("deny", () => decide({ approvalId, approved: false, reason: "no" }), gated);
+  add("deny", () => decide({ approvalId, approved: false, reason: "no", payload: null }), gated);
   add("edit", () => decide({ approvalId, arguments: '{"a":2}' }));
   add("edit", () => decide({ approvalId, arguments: "{" }));
   add("decide:stale", () => decide({ approvalId: "gone" }));

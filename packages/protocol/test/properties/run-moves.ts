@@ -96,6 +96,12 @@ export function sessionMoves(desk: Desk, { main, all }: Moves): void {
       pair: "session / policy.set",
       act: () => desk.user({ type: "policy.set", policy: { invalidArguments } }),
     });
+  const request = {
+    ...({ type: "run.request", digest: "d", of: { messageId: "m1" } } as const),
+    requestId: `request-${state.index.requests.size % 3}`,
+    input: { state: state.messages.size },
+  };
+  all.push({ pair: "session / run.request", act: () => desk.user(request) });
   const revoke = { type: "approval.revoke", tool: "gated-job" } as const;
   all.push({ pair: "session / approval.revoke", act: () => desk.user(revoke) });
   const tools = [{ name: "page", executor: "client" as const }];

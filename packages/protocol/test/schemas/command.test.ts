@@ -17,6 +17,17 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
     whilePending: "abandon",
     metadata: { app: 1 },
   },
+  "run.request": {
+    requestId: "ag-ui run",
+    digest: "d",
+    of: { messageId: "m" },
+    input: {
+      state: null,
+      context: [{ description: "d", value: "v" }],
+      forwardedProps: 0,
+      parentRunId: "",
+    },
+  },
   "run.cancel": { runId: "r", reason: "enough" },
   "tools.advertise": {
     tools: [
@@ -55,6 +66,7 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
     reason: "no",
     arguments: "{}",
     always: true,
+    payload: { note: null },
   },
   "approval.revoke": { tool: "pay" },
   "call.cancel": { callId: "c", reason: "x" },
@@ -91,7 +103,7 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
 
 /** Fields that may be absent; a claim's holder must name it to renew or release it. */
 const OPTIONAL = new Set(
-  "parentId whileActive whilePending metadata reason force claimId declined digest approvalId arguments always toolDigest until ttlMs".split(
+  "parentId whileActive whilePending metadata reason force claimId declined digest approvalId arguments always toolDigest until ttlMs payload input".split(
     " ",
   ),
 );

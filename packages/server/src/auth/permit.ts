@@ -83,6 +83,8 @@ export function mayCommand(identity: Identity, session: string, command: Command
       // It ends what others wait for.
       if (command.whileActive === "replace") requirePlain(identity, "cancel", session);
       return;
+    case "run.request":
+      return mayRequest(identity, session, command);
     case "run.cancel":
     case "call.cancel":
       return requirePlain(identity, "cancel", session);
@@ -124,6 +126,19 @@ export function mayCommand(identity: Identity, session: string, command: Command
   }
 }
 
+/** Whoever settles a call, or lets it run, asks for what follows from that; the rest is said to the agent. */
+function mayRequest(
+  identity: Identity,
+  session: string,
+  { of, input }: Extract<Command, { type: "run.request" }>,
+): void {
+  const { principal, grants } = identity;
+  if (!("callId" in of) || input) return requirePlain(identity, "send", session);
+  // The decision asks whether the call is of a tool that it may answer or decide upon.
+  if (!principal.startsWith("agent:") && allowsSome(grants, session, "approve")) return;
+  requireSome(identity, "answer", session);
+}
+
 /** An attempt's token does what its attempt does: its run's commands, and those of calls. */
 function attemptMayCommand({ attempt }: Identity, command: Command): void {
   switch (command.type) {
@@ -143,6 +158,7 @@ function attemptMayCommand({ attempt }: Identity, command: Command): void {
     case "call.answer":
       return;
     case "message.send":
+    case "run.request":
     case "run.cancel":
     case "tools.advertise":
     case "policy.set":

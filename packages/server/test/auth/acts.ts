@@ -116,6 +116,15 @@ export const ACTS: readonly Act[] = [
     ...message,
     whileActive: "replace",
   })),
+  command("request a run", ["send"], ({ runId }) => ({
+    ...{ type: "run.request", requestId: "r", digest: "d", of: { runId } },
+  })),
+  command("request the run of a call", ["request:location"], () => ({
+    ...{ type: "run.request", requestId: "r", digest: "d", of: { callId: "open" } },
+  })),
+  command("request it and tell the agent more", ["request:location", "send"], () => ({
+    ...{ type: "run.request", requestId: "r", digest: "d", of: { callId: "open" }, input: {} },
+  })),
   command("cancel a run", ["cancel"], ({ runId }) => ({ type: "run.cancel", runId })),
   command("cancel a call", ["cancel"], () => ({ type: "call.cancel", callId: "open" })),
   command("set the policy", ["admin"], () => ({

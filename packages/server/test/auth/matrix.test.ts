@@ -24,6 +24,7 @@ const PEOPLE = [
   "answer:location",
   "answer:camera",
   "approve:transfer",
+  "request:location",
 ];
 
 /** Every verb, and what the acts need of it. */
@@ -34,15 +35,15 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   send: ["send"],
   cancel: ["cancel"],
   admin: PEOPLE,
-  "answer:location": ["answer:location"],
-  "answer:loc*": ["answer:location"],
-  "answer:*": ["answer:location", "answer:camera"],
+  "answer:location": ["answer:location", "request:location"],
+  "answer:loc*": ["answer:location", "request:location"],
+  "answer:*": ["answer:location", "answer:camera", "request:location"],
   "answer:transfer": [],
   "answer:locatio": [],
   "answer:__proto__": [],
   "approve:transfer": ["approve:transfer"],
-  "approve:*": ["approve:transfer"],
-  "approve:location": [],
+  "approve:*": ["approve:transfer", "request:location"],
+  "approve:location": ["request:location"],
   "approve:transfer2": [],
   "agent:demo": ["agent:demo"],
   "agent:*": ["agent:demo"],
