@@ -3,4 +3,6 @@ export { createAgUiEncoder } from "./ingest/encoder.ts";
 export type { AgUiEncoder, AgUiOutcome } from "./ingest/encoder.ts";
 export type { AgUiDiagnostic } from "./ingest/diagnostics.ts";
 export type { AgUiScope } from "./ingest/scope.ts";
+export { agUiInput } from "./input.ts";
+export type { AgUiRunInput } from "./input.ts";
 export { AG_UI, INTERRUPT_TOOL } from "./interrupt.ts";

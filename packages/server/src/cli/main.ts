@@ -23,6 +23,8 @@ const USAGE = `holdfast: a durable log for every agent conversation
   --host <address>     serve only                     (default 127.0.0.1)
   --pages <directory>  static pages served at /
   --agent <name>       of sessions that name none     (default default)
+  --agent [<name>=]<url>  an AG-UI endpoint that is an agent, without a name the one above; may be repeated
+                       HOLDFAST_AGENT_AUTHORIZATION is sent to them, HOLDFAST_AGENT_AUTHORIZATION_<NAME> to one
   --lease <ms>         how long an agent may be silent (default 30000)
   --rate <number>      commands a second of one principal, four times that at once (default 500)
   --max-result <bytes> of a call's answer; a larger one is kept in part (default 262144)
