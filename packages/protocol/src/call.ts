@@ -104,6 +104,8 @@ export interface Call {
   readonly message?: string;
   readonly answer?: CallAnswer;
   readonly settledAt?: number;
+  /** Where it was settled. Orders results. */
+  readonly settledOffset?: Offset;
   readonly settledBy?: string;
   /** Its round was taken back: the call stays on the record and leaves the history. */
   readonly withdrawn?: boolean;

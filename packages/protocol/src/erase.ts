@@ -60,9 +60,15 @@ function ofMessage(event: Event, id: string): Event | undefined {
         ...bare(event),
         messageId: id,
         ...(event.role !== undefined && { role: event.role }),
+        ...(event.subagentRunId !== undefined && { subagentRunId: event.subagentRunId }),
       };
     case "REASONING_MESSAGE_START":
-      return { ...bare(event), messageId: id, role: event.role };
+      return {
+        ...bare(event),
+        messageId: id,
+        role: event.role,
+        ...(event.subagentRunId !== undefined && { subagentRunId: event.subagentRunId }),
+      };
     case "TEXT_MESSAGE_CONTENT":
     case "REASONING_MESSAGE_CONTENT":
       return { ...bare(event), messageId: id, delta: "" };

@@ -1,30 +1,6 @@
 export { findActivation, requestedId } from "./activation.ts";
 export { actOf, erase, payloadDigest, payloadText } from "./act.ts";
 export type { Act } from "./act.ts";
-export type { CompatState } from "./ag-ui/compat.ts";
-export { CAPABILITIES as AG_UI_CAPABILITIES } from "./ag-ui/capabilities.ts";
-export { enforceAgUiEvent, enforceAgUiInput } from "./ag-ui/enforce.ts";
-export type { Enforced } from "./ag-ui/enforce.ts";
-export { createExpandState, expandAgUi } from "./ag-ui/expand.ts";
-export type { ExpandState } from "./ag-ui/expand.ts";
-export { createAgUiReader, endAgUi, readAgUi } from "./ag-ui/reader.ts";
-export type { AgUiReader, AgUiReading } from "./ag-ui/reader.ts";
-export { AG_UI_RULES } from "./ag-ui/rules.ts";
-export type { AgUiRule, AgUiViolation, AgUiWarning } from "./ag-ui/rules.ts";
-export { restoreAgUi, saveAgUi } from "./ag-ui/save.ts";
-export type { SavedAgUiReader } from "./ag-ui/save.ts";
-export { createVerifyState } from "./ag-ui/state.ts";
-export type { VerifyOptions, VerifyState } from "./ag-ui/state.ts";
-export { verifyAgUi, verifyAgUiEnd } from "./ag-ui/verify.ts";
-export { AG_UI_EVENTS, isAgUiType } from "./ag-ui/vocabulary.ts";
-export type {
-  AgUiCapabilities,
-  AgUiEvent,
-  AgUiEventOf,
-  AgUiEventType,
-  AgUiInput,
-  AgUiMessage,
-} from "./ag-ui/vocabulary.ts";
 export type { AuditDropped, AuditRecord, AuditRefusal, AuditWinner } from "./audit.ts";
 export type {
   Answer,

@@ -24,6 +24,11 @@ export interface TextItem extends ItemBase {
   readonly text: string;
   /** The last delta folded into `text`. */
   readonly upTo: Offset;
+  /** Of a text: as whom it is said. Absent: the assistant. */
+  readonly role?: "developer" | "system" | "user";
+  readonly name?: string;
+  /** The subagent whose words they are; absent for the agent's own. */
+  readonly subagentRunId?: string;
   /** What it said is erased; who asked for it, and when. */
   readonly erased?: ErasedMark;
   readonly metadata?: Metadata;

@@ -101,6 +101,7 @@ const CALL: Fields<Call> = {
   message: false,
   answer: false,
   settledAt: true,
+  settledOffset: true,
   settledBy: true,
   withdrawn: true,
   erased: true,

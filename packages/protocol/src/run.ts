@@ -26,8 +26,8 @@ export interface Run {
   /** The number of its latest attempt; 0 before the first. */
   readonly attempt: number;
   readonly attemptOffset?: Offset;
-  /** The attempt that its activation began with, while one is under way (SPEC 12.1). */
-  readonly activation?: number;
+  /** The newest one; absent before the first attempt. */
+  readonly activation?: Activation;
   /** What others call its activations by, oldest first; the newest {@link MAX_REQUESTS}. */
   readonly requests?: readonly RunRequest[];
   /** What the newest request that brought anything says to the agent. */
@@ -60,6 +60,18 @@ export interface Run {
   /** Messages sent to it while it was active, oldest first. */
   readonly steers?: readonly Steer[];
   readonly metadata?: Metadata;
+}
+
+/**
+ * From an attempt's start to its finish, or to where its run ends or waits for others. An attempt that is lost or handed
+ * back does not end it where another follows.
+ */
+export interface Activation {
+  /** Its first attempt. */
+  readonly attempt: number;
+  /** Where that started. */
+  readonly offset: Offset;
+  readonly ended?: true;
 }
 
 /** An id that somebody outside gave to one activation of a run. */

@@ -7,14 +7,11 @@ import { expect, it } from "vitest";
 it("pins the names that @holdfast/protocol exports", () => {
   expect(Object.keys(protocol).toSorted().join(" ")).toBe(
     [
-      "AG_UI_CAPABILITIES AG_UI_EVENTS AG_UI_RULES CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError MAX_REQUESTS",
-      "RUN_TABLE SOCKET_CLOSES actOf appendDelta argumentsForModel bytesBeyond callsOf canonical copyState",
-      "createAgUiReader createDraft createExpandState createPartialJson createSession createVerifyState",
-      "createViewCache decide decideTimer emptyState endAgUi enforceAgUiEvent enforceAgUiInput erase eraseEntry",
-      "expandAgUi findActivation fromRows isAgUiType isCall parseOffset partsOf pathTo payloadDigest payloadText",
-      "producerKey readAgUi redactEntry redactRows reduce reduceAll reject requestedId restoreAgUi resultOf saveAgUi",
-      "schemaText startRun toFrameworkId toOffset toRows toSessionId verifyAgUi verifyAgUiEnd viewOf waitingFor",
-      "waitingOf wasRead",
+      "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError MAX_REQUESTS RUN_TABLE SOCKET_CLOSES",
+      "actOf appendDelta argumentsForModel bytesBeyond callsOf canonical copyState createDraft createPartialJson createSession",
+      "createViewCache decide decideTimer emptyState erase eraseEntry findActivation fromRows isCall parseOffset partsOf",
+      "pathTo payloadDigest payloadText producerKey redactEntry redactRows reduce reduceAll reject requestedId resultOf schemaText startRun toFrameworkId toOffset toRows toSessionId",
+      "viewOf waitingFor waitingOf wasRead",
     ].join(" "),
   );
 });

@@ -54,7 +54,7 @@ export function agUiInput(
 
 /** What whoever asked for this activation says it is; else what the thread's runs made of it. */
 function stateOf(state: SessionState, path: readonly string[], run: Run): unknown {
-  const isAsked = run.requests?.some(({ activation }) => activation === run.activation);
+  const isAsked = run.requests?.some(({ activation }) => activation === run.activation?.attempt);
   const asked = run.input?.state;
   if (isAsked && asked !== undefined) return asked;
   return agUiState(state, path) ?? asked ?? {};

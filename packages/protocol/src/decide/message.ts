@@ -2,7 +2,7 @@ import type { MessageSend } from "../command.ts";
 import type { ErrorCode } from "../errors.ts";
 import { RUN_TABLE, type RunTrigger } from "../run-table.ts";
 import type { Run } from "../run.ts";
-import { tipOf, type SessionState } from "../state.ts";
+import { callsOf, tipOf, type SessionState } from "../state.ts";
 import type { Draft } from "./draft.ts";
 import { endRun } from "./end.ts";
 import type { Env } from "./env.ts";
@@ -42,7 +42,7 @@ export function sendMessage(draft: Draft, command: MessageSend, env: Env): Rulin
     return { run, move: RUN_TABLE[trigger][phaseOf(run)] };
   });
   for (const { run, move } of moves) {
-    if (move === "run_active" || move === "calls_pending") return refuseMessage(move, run);
+    if (move === "run_active" || move === "calls_pending") return refuseMessage(move, run, state);
   }
   // The last of them first, so that no run is freed that ends in the same commit.
   for (const { run, move } of moves.toReversed()) {
@@ -107,13 +107,19 @@ function steer(
   return { runId };
 }
 
-function refuseMessage(code: Extract<ErrorCode, "run_active" | "calls_pending">, run: Run): Ruling {
+function refuseMessage(
+  code: Extract<ErrorCode, "run_active" | "calls_pending">,
+  run: Run,
+  state: SessionState,
+): Ruling {
   if (code === "run_active")
     return refuse(code, `Run ${run.id} is ${run.status}: wait for its end, or cancel it.`, {
       runId: run.id,
     });
+  const pending = callsOf(state, run.id).filter(({ status }) => status !== "settled");
   return refuse(code, `Run ${run.id} waits for calls: answer or cancel them first.`, {
     runId: run.id,
+    calls: pending.map(({ id }) => id),
   });
 }
 

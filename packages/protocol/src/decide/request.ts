@@ -34,7 +34,8 @@ export function requestRun(draft: Draft, command: RunRequestCommand, env: Env): 
   if ("refused" in found) return found.refused;
   const { run } = found;
   if (run.status === "ended") return runEnded(run);
-  const activation = run.activation ?? run.attempt + 1;
+  const now = run.activation;
+  const activation = now && !now.ended ? now.attempt : run.attempt + 1;
   record(
     draft,
     env,

@@ -170,6 +170,7 @@ function settle(
       ...(reason !== undefined && { reason }),
       ...(message !== undefined && { message }),
       settledAt: entry.at,
+      settledOffset: entry.offset,
       settledBy: entry.actor,
       history: moment(call, "settled", entry),
     },

@@ -33,6 +33,7 @@ export function reduceContent(state: SessionState, entry: Entry, changes: Change
             ...stepOf(entry),
             offset: entry.offset,
             upTo: entry.offset,
+            ...saidBy(event),
             status: "open",
             text: "",
           };
@@ -187,6 +188,19 @@ function startCall(
     history: [{ what: "proposed", by: entry.actor, at: entry.at }],
   };
   putCall(state, withMetadata(call, event.metadata), changes);
+}
+
+/** Whose words a message holds. */
+function saidBy(
+  event: EventOf<"TEXT_MESSAGE_START" | "REASONING_MESSAGE_START">,
+): Pick<TextItem, "role" | "name" | "subagentRunId"> {
+  const { role, subagentRunId } = event;
+  const name = "name" in event ? event.name : undefined;
+  return {
+    ...(role !== undefined && role !== "assistant" && role !== "reasoning" && { role }),
+    ...(name !== undefined && { name }),
+    ...(subagentRunId !== undefined && { subagentRunId }),
+  };
 }
 
 /** The protocol's own hints in an event's metadata. */

@@ -48,7 +48,7 @@ function eraseMessage(
   }
   const item = state.items.get(messageId);
   if (item?.kind !== "text" && item?.kind !== "reasoning") return;
-  putItem(state, { ...omit(item, "metadata"), text: PLACEHOLDER, erased }, changes);
+  putItem(state, { ...omit(omit(item, "metadata"), "name"), text: PLACEHOLDER, erased }, changes);
   eraseEvents(state, item.offset, { messageId }, changes);
 }
 

@@ -23,21 +23,24 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
   switch (event.type) {
     case "run.queued":
       return put({
-        ...readAtBarrier(afterQueued(omit(run, "wakeId"), event.reason), entry, event.reason),
+        // Behind a barrier everything that was answered is read.
+        ...(event.reason === "barrier"
+          ? readBy(omit(run, "wakeId"), entry.offset)
+          : omit(run, "wakeId")),
         status: "queued",
         behind: event.behind ?? [],
         queuedAt: entry.at,
         ...(event.wakeId !== undefined && { wakeId: event.wakeId }),
       });
     case "run.suspended":
-      return put({ ...omit(run, "activation"), status: "suspended" });
+      return put({ ...deactivated(run), status: "suspended" });
     case "run.requested":
       return request(state, run, event, entry, changes);
     case "run.annotated":
       return put({ ...run, metadata: mergeMetadata(run.metadata, event.metadata) });
     case "run.ended":
       put({
-        ...omit(omit(omit(run, "wakeId"), "heldUntil"), "activation"),
+        ...omit(omit(deactivated(run), "wakeId"), "heldUntil"),
         status: "ended",
         outcome: event.outcome,
         endedAt: entry.at,
@@ -53,15 +56,14 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         }
       }
       return;
-    case "attempt.started": {
-      const attempt = entry.attempt ?? run.attempt + 1;
+    case "attempt.started":
       return put({
         ...omit(omit(run, "wakeId"), "clientTools"),
         ...clientTools(state),
         status: "active",
-        attempt,
-        activation: run.activation ?? attempt,
+        attempt: entry.attempt ?? run.attempt + 1,
         attemptOffset: entry.offset,
+        ...activated(run, entry),
         worker: event.worker,
         startedBy: event.wakeId,
         claims: event.claims,
@@ -69,11 +71,10 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
         toolsComplete: event.complete ?? false,
         news: false,
       });
-    }
     case "attempt.held":
       return put({ ...run, heldUntil: event.until });
     case "attempt.finished":
-      return put({ ...omit(omit(run, "heldUntil"), "releases"), losses: 0 });
+      return put({ ...omit(omit(deactivated(run), "heldUntil"), "releases"), losses: 0 });
     case "attempt.released":
       return put({ ...omit(run, "heldUntil"), releases: (run.releases ?? 0) + 1 });
     case "attempt.lost":
@@ -146,6 +147,21 @@ export function reduceRun(state: SessionState, entry: Entry, changes: Changes): 
   }
 }
 
+/** The run with its activation over. */
+function deactivated(run: Run): Run {
+  const { activation } = run;
+  return activation === undefined || activation.ended
+    ? run
+    : { ...run, activation: { ...activation, ended: true } };
+}
+
+/** An attempt begins an activation, unless it takes up one that its forerunner left. */
+function activated(run: Run, { attempt, offset }: Entry): Pick<Run, "activation"> {
+  const { activation } = run;
+  if (activation && !activation.ended) return { activation };
+  return { activation: { attempt: attempt ?? run.attempt + 1, offset } };
+}
+
 /** A message that was read stands where it was read, as a part of the run. */
 function settleSteer(state: SessionState, run: Run, entry: Entry, changes: Changes): void {
   const { event } = entry;
@@ -172,23 +188,6 @@ function settleSteer(state: SessionState, run: Run, entry: Entry, changes: Chang
 /** The id of the item that a message becomes where a run read it. */
 function steerId(messageId: string): string {
   return `steer:${messageId}`;
-}
-
-/** A lost or released attempt's activation goes on with the next one; any other has ended. */
-function afterQueued<R extends Pick<Run, "activation">>(
-  run: R,
-  reason: EventOf<"run.queued">["reason"],
-): R | Omit<R, "activation"> {
-  return reason === "lost" || reason === "released" ? run : omit(run, "activation");
-}
-
-/** Behind a barrier everything that was answered is read. */
-function readAtBarrier<R extends Pick<Run, "reads">>(
-  run: R,
-  { offset }: Entry,
-  reason: EventOf<"run.queued">["reason"],
-): R {
-  return reason === "barrier" ? readBy(run, offset) : run;
 }
 
 function request(

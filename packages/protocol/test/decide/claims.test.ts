@@ -144,7 +144,10 @@ describe("4.7 approvals", () => {
     const body = { callId: "c1", approvalId: approvalOf(desk, "c1"), approved: false } as const;
     applied(desk.user({ type: "call.decide", ...body, payload }));
     expect(desk.call("c1").approval?.decision).toStrictEqual({
-      ...{ approved: false, by: "user:ana", at: 1_000, digest: digestOf("{}") },
+      approved: false,
+      by: "user:ana",
+      at: 1e3,
+      digest: digestOf("{}"),
       payload,
     });
   });

@@ -85,7 +85,10 @@ describe("12.1 requests", () => {
     applied(agent.finish());
     const { head } = desk.state;
     expect(desk.user(request("r", { runId }), "bo")).toMatchObject({
-      ...{ status: "applied", repeated: true, runId, activation: 1 },
+      status: "applied",
+      repeated: true,
+      runId,
+      activation: 1,
     });
     const other = desk.user(request("r", { runId }, { digest: "another" }));
     expect(other.error).toMatchObject({

@@ -49,7 +49,7 @@ function read(entries: readonly Entry[]) {
 function withoutOffsets(entries: readonly Entry[]): unknown {
   const reader = emptyState(toOffset("test", 0), { id: "s1", createdAt: 0 });
   reduceAll(reader, entries);
-  const hidden = ["offset", "upTo", "openedAt", "attemptOffset"];
+  const hidden = ["offset", "upTo", "openedAt", "attemptOffset", "settledOffset"];
   const text = JSON.stringify(toRows(reader), (key: string, value: unknown) =>
     hidden.includes(key) || (typeof value === "string" && value.startsWith("event:"))
       ? undefined

@@ -7,6 +7,7 @@ import {
   type Draft,
   type Env,
   type Offset,
+  type SessionState,
   type Verdict,
 } from "@holdfast/protocol";
 import {
@@ -28,6 +29,7 @@ import type { Leases } from "./leases.ts";
 import { hashCommand, keepsReceipt, repeatOf } from "./receipts.ts";
 import { refusalsOf } from "./refusal.ts";
 import { openBatch, type OpenBatch } from "./open-batch.ts";
+import { findRefused, type Carried, type Plan } from "./plan.ts";
 import { rowChanges, type LoadedSession } from "./rows.ts";
 import { Subscription } from "./subscription.ts";
 import { withArguments } from "./claimed.ts";
@@ -155,14 +157,24 @@ export class SessionActor {
     return this.act(actor, (draft, env) => {
       const { attempt: mine } = actor;
       if (mine) this.#due.renewAttempt(draft.state, mine.runId, mine.attempt, env.now);
-      return commands.map((command) => {
-        const verdict = withArguments(draft.state, command, env, this.#decide(draft, command, env));
-        if (verdict.error || verdict.skipped) {
-          const refusals = refusalsOf(draft.state, command, env, verdict);
-          this.#open.refusals = this.#open.refusals?.concat(refusals) ?? refusals;
-        }
-        return verdict;
-      });
+      return commands.map((command) => this.#say(draft, command, env));
+    });
+  }
+
+  /**
+   * Makes a plan of the state as it is, and carries all of it out at once or nothing: then what was refused goes to the
+   * audit, as that of a command does.
+   */
+  carryOut(plan: (state: SessionState, env: Env) => Plan, actor: Actor): Promise<Carried> {
+    return this.act(actor, (draft, env) => {
+      const planned = plan(draft.state, env);
+      if ("refused" in planned) return planned;
+      const found = findRefused(draft.state, planned.steps, env);
+      if (!found) {
+        return { verdicts: planned.steps.map(({ command }) => this.#say(draft, command, env)) };
+      }
+      this.#noteRefused(draft, found.command, env, found.verdict);
+      return { refused: found.error };
     });
   }
 
@@ -224,6 +236,17 @@ export class SessionActor {
   /** Refuses everyone who waits and forgets the state; a commit in flight runs to its end. */
   drop(error: Error): void {
     this.#fail(error);
+  }
+
+  #say(draft: Draft, command: Command, env: Env): Verdict {
+    const verdict = withArguments(draft.state, command, env, this.#decide(draft, command, env));
+    if (verdict.error || verdict.skipped) this.#noteRefused(draft, command, env, verdict);
+    return verdict;
+  }
+
+  #noteRefused(draft: Draft, command: Command, env: Env, verdict: Verdict): void {
+    const refusals = refusalsOf(draft.state, command, env, verdict);
+    this.#open.refusals = this.#open.refusals?.concat(refusals) ?? refusals;
   }
 
   #decide(draft: Draft, command: Command, env: Env): Verdict {

@@ -7,6 +7,7 @@ import {
   type Env,
   type Metadata,
   type Policy,
+  type SessionState,
   type Verdict,
 } from "@holdfast/protocol";
 import { sha256 } from "../audit/chain.ts";
@@ -36,6 +37,7 @@ import { Leases } from "./leases.ts";
 import { requireSmall, type Limits } from "./limits.ts";
 import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
 import { readPage, type Page } from "./page.ts";
+import type { Carried, Plan } from "./plan.ts";
 import { Presence } from "./presence.ts";
 import { commandRates, type CommandRates } from "./command-rates.ts";
 import { sessionView, type Resumed, type SessionView } from "./session-view.ts";
@@ -207,6 +209,23 @@ export class Engine implements AsyncDisposable {
     const decided = this.#sessions.with(session, (on) => on.submit(commands, actor));
     const isErasing = commands.some(({ type }) => type === "content.erase");
     return isErasing ? this.#erased(session, commands, decided) : decided;
+  }
+
+  /**
+   * Carries out what `plan` makes of the session's state, all of it or nothing, with nothing in between; durable when it
+   * resolves. `plan` is pure: it may be asked again.
+   *
+   * @param count how many commands it counts for
+   * @throws HoldfastError `unknown_session`, or `too_many_requests`
+   */
+  carryOut(
+    session: string,
+    plan: (state: SessionState, env: Env) => Plan,
+    { actor, count }: { readonly actor: Actor; readonly count: number },
+  ): Promise<Carried> {
+    const refused = this.#rates.refuse(session, count, actor);
+    if (refused) return Promise.reject(refused);
+    return this.#sessions.with(session, (on) => on.carryOut(plan, actor));
   }
 
   /** The whole state of a session and the offset it holds for, as its reader sees it. */

@@ -14,6 +14,7 @@ export type { ListedSession, SessionPage, SessionQuery } from "./list.ts";
 export { checkLimits, DEFAULT_LIMITS } from "./limits.ts";
 export type { Limits } from "./limits.ts";
 export type { Page } from "./page.ts";
+export type { Carried, Plan, PlannedCommand } from "./plan.ts";
 export type { Presence } from "./presence.ts";
 export type { Rate } from "./rates.ts";
 export type { Resumed, SessionView } from "./session-view.ts";

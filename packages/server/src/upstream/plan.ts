@@ -53,7 +53,11 @@ function asking(state: SessionState, run: Run, strict: boolean): Plan {
 
 /** What is left to do after an attempt of the same activation that did not come to its end; undefined: all of it. */
 function afterCut(state: SessionState, run: Run): Plan | undefined {
-  for (let attempt = run.attempt - 1; attempt >= (run.activation ?? run.attempt); attempt -= 1) {
+  for (
+    let attempt = run.attempt - 1;
+    attempt >= (run.activation?.attempt ?? run.attempt);
+    attempt -= 1
+  ) {
     const record = recordOf(run, attempt);
     if (!record) continue; // nothing came of it
     const stands = callsOf(state, run.id).filter(

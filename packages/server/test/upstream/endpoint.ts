@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { AgUiInput } from "@holdfast/protocol";
+import type { AgUiInput } from "@holdfast/protocol/ag-ui";
 
 /** One run that the endpoint was asked for, and its side of the answer. */
 export interface Asked {

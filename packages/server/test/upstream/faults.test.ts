@@ -289,10 +289,22 @@ describe("12.2 a run of an AG-UI endpoint whose server was killed", () => {
   });
 
   it.each([
-    ["a call was made", [started, ...call("c1", "pay")], { outcome: "error", error: { code: "agent_lost" } }],
+    [
+      "a call was made",
+      [started, ...call("c1", "pay")],
+      { outcome: "error", error: { code: "agent_lost" } },
+    ],
     ["it had ended", [started, ...text("t", "so"), finished], { outcome: "complete" }],
-    ["it had failed", [started, { type: "RUN_ERROR", message: "No.", code: "quota" }], { error: { code: "quota", message: "No." } }],
-    ["it was stopped", [started, { ...finished, outcome: { type: "cancelled" } }], { outcome: "cancelled" }],
+    [
+      "it had failed",
+      [started, { type: "RUN_ERROR", message: "No.", code: "quota" }],
+      { error: { code: "quota", message: "No." } },
+    ],
+    [
+      "it was stopped",
+      [started, { ...finished, outcome: { type: "cancelled" } }],
+      { outcome: "cancelled" },
+    ],
   ])("is not asked for again after %s", async (_, said, end) => {
     await using agent = await endpoint();
     const { storage, runId } = await killedAfter(agent.url, ...said);

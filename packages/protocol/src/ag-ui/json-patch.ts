@@ -1,0 +1,43 @@
+import jsonPatch, { type Operation } from "fast-json-patch";
+import { isObject } from "../json.ts";
+
+/**
+ * A document after an RFC 6902 patch, which changes all it says or nothing: undefined where it does not apply or is no
+ * patch. The document itself is not changed.
+ */
+export function patched(
+  document: unknown,
+  patch: unknown,
+): { readonly value: unknown } | undefined {
+  if (!isPatch(patch)) return undefined;
+  try {
+    return { value: jsonPatch.applyPatch(document, patch, true, false).newDocument };
+  } catch {
+    return undefined;
+  }
+}
+
+const POINTER = /^(?:\/(?:[^/~]|~[01])*)*$/;
+const isPointer = (value: unknown) => typeof value === "string" && POINTER.test(value);
+
+/** Whether something is a patch as AG-UI takes it. */
+export function isPatch(patch: unknown): patch is Operation[] {
+  return Array.isArray(patch) && patch.every(isOperation);
+}
+
+function isOperation(operation: unknown): boolean {
+  if (!isObject(operation) || !isPointer(operation["path"])) return false;
+  switch (operation["op"]) {
+    case "add":
+    case "replace":
+    case "test":
+      return operation["value"] !== undefined;
+    case "remove":
+      return true;
+    case "move":
+    case "copy":
+      return isPointer(operation["from"]);
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,119 @@
+import type { Entry } from "../entry.ts";
+import type { Offset } from "../offset.ts";
+import { omit } from "../omit.ts";
+import { reduce } from "../reduce/index.ts";
+import type { Run } from "../run.ts";
+import { fromRows, toRows, type SessionState } from "../state.ts";
+import type { ProjectionOptions } from "./face.ts";
+import type { AgUiEvent } from "./face-event.ts";
+import { createFace, nextOf, projectionOf, type Projection } from "./project.ts";
+
+/** A place in what a reader was sent: behind the `index`-th event, from 0, of the entry at `offset`. */
+export interface Cursor {
+  readonly offset: Offset;
+  readonly index: number;
+}
+
+/** An event with the cursor behind it. */
+export interface Sent {
+  readonly cursor: Cursor;
+  readonly event: AgUiEvent;
+}
+
+export interface Resumed {
+  /** What the reader was not sent. */
+  readonly events: readonly Sent[];
+  /** Goes on with the entry after the state's head. */
+  readonly projection: Projection;
+}
+
+/**
+ * From which entry on {@link resumeThread} needs the log, itself included: where the activation began that a reader is shown.
+ * Undefined while none goes on: then a reader joins anew.
+ */
+export function resumesFrom(
+  state: SessionState,
+  options: Pick<ProjectionOptions, "runId">,
+): Offset | undefined {
+  return nextOf({ options }, state)?.activation?.offset;
+}
+
+/**
+ * Goes on behind a cursor, by projecting the activation again and leaving out what was sent (SPEC 12.3.7). `reset` where that
+ * is not certain to give the same events: the cursor is not in this activation, or a snapshot lies in it, which depends
+ * on what its reader held. Then the reader joins anew. Costs the state and the activation.
+ *
+ * @param state the reader's own, at its head
+ * @param entries from {@link resumesFrom} to the state's head
+ */
+export function resumeThread(
+  state: SessionState,
+  entries: readonly Entry[],
+  cursor: Cursor,
+  options: ProjectionOptions,
+): Resumed | "reset" {
+  const run = nextOf({ options }, state);
+  const from = run?.activation?.offset;
+  // What was sent with the activation's first entry depends on what its reader held.
+  if (!run || from === undefined || cursor.offset <= from || cursor.offset > state.head)
+    return "reset";
+  if (entries[0]?.offset !== from) return "reset";
+  const isShownAlone =
+    options.runId !== undefined || !entries.some((it) => isOthers(it, run, state));
+  if (!isShownAlone) return "reset";
+  const past = rewind(state, run, from);
+  const face = createFace(options);
+  const projection = projectionOf(face);
+  const events: Sent[] = [];
+  for (const entry of entries) {
+    reduce(past, entry);
+    const projected = projection.project(entry, past);
+    if (entry.offset > from && projected.some(isReset)) return "reset";
+    projected.forEach((event, index) => {
+      const { offset } = entry;
+      const isNew = offset > cursor.offset || (offset === cursor.offset && index > cursor.index);
+      if (isNew) events.push({ cursor: { offset, index }, event });
+    });
+  }
+  return { events, projection };
+}
+
+/** Whether an entry is of another run's attempt, so that the reader may have been shown that one then. */
+function isOthers({ runId, attempt, event }: Entry, shown: Run, state: SessionState): boolean {
+  if (runId === undefined || runId === shown.id) return false;
+  const ends = event.type === "run.ended" || event.type === "run.suspended";
+  return attempt !== undefined || (ends && state.runs.get(runId)?.activation !== undefined);
+}
+
+function isReset({ type }: AgUiEvent): boolean {
+  return type === "MESSAGES_SNAPSHOT" || type === "RUN_STARTED";
+}
+
+/**
+ * The state without what came at or after an offset, as far as projecting what came then needs it: calls and messages of
+ * before are as they are now.
+ */
+function rewind(state: SessionState, shown: Run, from: Offset): SessionState {
+  const rows = toRows(state);
+  const isBefore = ({ offset }: { readonly offset: Offset }) => offset < from;
+  return fromRows(from, {
+    session: rows.session,
+    messages: rows.messages.filter(isBefore),
+    runs: rows.runs
+      .filter(isBefore)
+      .map((run) => (run.id === shown.id ? beforeActivation(run, from) : run)),
+    items: rows.items.filter(isBefore),
+    calls: rows.calls.filter(isBefore),
+  });
+}
+
+function beforeActivation(run: Run, from: Offset): Run {
+  const { steers, ...rest } = omit(omit(run, "activation"), "steps");
+  const known = steers?.filter(({ offset }) => offset < from);
+  return {
+    ...rest,
+    openRounds: [],
+    // Those that were read before have their place already, and are not read again.
+    ...(known && { steers: known }),
+  };
+}
