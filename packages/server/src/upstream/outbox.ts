@@ -77,7 +77,7 @@ export class Outbox {
 
   async #pump(): Promise<void> {
     // A microtask later, so that what is pushed in one go travels together.
-    await undefined;
+    await Promise.resolve();
     while (this.#items.length > 0 && !this.#over) {
       const items = this.#items.splice(0, MOST_ITEMS);
       if (this.#items.length === 0) this.#waiting = 0;

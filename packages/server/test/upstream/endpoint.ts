@@ -28,7 +28,7 @@ export type Script = (asked: Asked) => void | Promise<void>;
 export async function endpoint(...scripts: Script[]) {
   const asked: Asked[] = [];
   const left = [...scripts];
-  let script: Script = ({ start }) => void start;
+  let script: Script = () => {};
   const server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];

@@ -126,7 +126,7 @@ describe("12.4 an AG-UI endpoint that fails", () => {
       "agent_lost",
     ],
   ])("is not asked again after %s", async (_, answer, code) => {
-    await using agent = await endpoint(({ response }) => void answer(response as never));
+    await using agent = await endpoint(({ response }) => answer(response as never));
     await using desk = scene({ url: agent.url });
     expect(await desk.reaches(await desk.say("Hi"), "ended")).toMatchObject({ error: { code } });
     expect(agent.asked).toHaveLength(1);

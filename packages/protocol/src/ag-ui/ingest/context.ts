@@ -9,9 +9,9 @@ export interface IngestContext {
   readonly ids: IngestIds;
   readonly rounds: Rounds;
   /** Notes something about the event at hand. */
-  note(rule: AgUiDiagnostic["rule"], message: string, id?: string): void;
+  readonly note: (rule: AgUiDiagnostic["rule"], message: string, id?: string) => void;
   /** Whether a call was made before this stream. */
-  isGivenCall(id: string): boolean;
+  readonly isGivenCall: (id: string) => boolean;
   /** Whether what was there before is known, so that anything else is known not to have been. */
-  isHistoryKnown(): boolean;
+  readonly isHistoryKnown: () => boolean;
 }

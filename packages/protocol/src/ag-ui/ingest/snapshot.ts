@@ -8,9 +8,9 @@ export interface SnapshotContext extends IngestContext {
   readonly messages: MessageIngest;
   readonly calls: CallIngest;
   /** Has an event ingested as if the stream had said it. */
-  take(event: AgUiEvent): AgentItem[];
+  readonly take: (event: AgUiEvent) => AgentItem[];
   /** Whether a message was there before this stream. */
-  isGivenMessage(id: string): boolean;
+  readonly isGivenMessage: (id: string) => boolean;
 }
 
 type Message<R extends AgUiMessage["role"]> = Extract<AgUiMessage, { role: R }>;
