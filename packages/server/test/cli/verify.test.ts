@@ -66,7 +66,7 @@ describe("a recording", () => {
     ["a JSON array", `\uFEFF\n ${JSON.stringify([START, FINISH], undefined, 2)}`],
   ])("is read as %s, however it is cut", async (_format, text) => {
     expect(await eventsOf(text)).toEqual(events);
-    expect(await eventsOf(...text)).toEqual(events);
+    expect(await eventsOf(...(text.match(/./gs) ?? []))).toEqual(events);
   });
 
   it("D13: says that lines end in CR LF, once, and reads on", async () => {
