@@ -172,6 +172,8 @@ describe("D8: a frontend tool is the application's to answer", () => {
     const stream = [start, ...whole("a", "ask"), result("a")];
     refuses("D8", stream);
     takes(stream, { frontendTools: [] });
+    const next = { ...START, runId: "q" };
+    takes([start, FINISH, next, ...whole("b", "ask"), result("b")]);
   });
 
   it("takes results of other tools, and of any where none are known", () => {
