@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { bareDurable, durableStreams, echo, holdfast, type AppendLoad } from "./appends.ts";
+import { agUi } from "./ag-ui.ts";
 import { authority } from "./authority.ts";
 import { faces } from "./faces.ts";
 import { complaintOf, isKept, tableOf, type Limit } from "./limits.ts";
@@ -160,6 +161,8 @@ if (due)
 
 const faced = await faces({ seconds, rounds });
 console.log(`\n${faced.text}`);
+const judged = agUi();
+console.log(`\n${judged.text}`);
 
 const limits: readonly Limit[] = [
   {
@@ -181,6 +184,7 @@ const limits: readonly Limit[] = [
     show: (value) => `${Math.round(value)} ms`,
   },
   ...faced.limits,
+  ...judged.limits,
 ];
 console.log(`\nLimits\n\n${tableOf(limits)}`);
 const missed = limits.filter((limit) => !isKept(limit));
@@ -197,6 +201,7 @@ const report = {
   authority: { lines: cost, lost, mostLost: MOST_LOST, more, pairs: pairs.length },
   timers: { ...due, longestMs: LONGEST_MS },
   faces: faced.report,
+  agUi: judged.report,
   limits: limits.map((limit) => ({ ...limit, kept: isKept(limit) })),
 };
 if (args.json) await writeFile(args.json, `${JSON.stringify(report, null, 2)}\n`);

@@ -32,7 +32,7 @@ const stream = fc.tuple(runStarted, candidates).map(([start, more]) => {
   readAgUi(reader, start);
   for (const { event, daring } of more) {
     const before = saveAgUi(reader);
-    let taken = event;
+    let taken: object = event;
     let { violation } = readAgUi(reader, taken);
     const isTaken = !violation || daring >= (FREQUENT.includes(violation.rule) ? 99 : 90);
     if (!isTaken) {

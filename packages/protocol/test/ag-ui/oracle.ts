@@ -55,3 +55,14 @@ export function judgeOne(raw: object): { readonly event?: unknown; readonly mess
   source.next(structuredClone(raw) as BaseEvent);
   return judged;
 }
+
+/** What the published client's verifier alone says of a stream: for events that never were enforced. */
+export function judgeVerified(stream: readonly object[]): string | undefined {
+  const source = new Subject<BaseEvent>();
+  let message: string | undefined;
+  source
+    .pipe(verifyEvents())
+    .subscribe({ error: (error: unknown) => (message = (error as Error).message) });
+  for (const event of stream) source.next(event as BaseEvent);
+  return message;
+}

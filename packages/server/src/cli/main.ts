@@ -3,6 +3,7 @@ import { audit } from "./audit.ts";
 import { dev } from "./dev.ts";
 import { serve } from "./serve.ts";
 import { token } from "./token.ts";
+import { verify } from "./verify.ts";
 
 const USAGE = `holdfast: a durable log for every agent conversation
 
@@ -17,6 +18,11 @@ const USAGE = `holdfast: a durable log for every agent conversation
 
   holdfast audit verify <file> [--key <public key>]   checks an exported audit
   holdfast audit key                                  the public key it is signed with
+
+  holdfast verify <file, URL or -> [--input <file>] [--strict] [--json]
+                       checks an AG-UI stream: recorded as server-sent events, JSON lines or a JSON array, or live,
+                       answering --input or a greeting; --header '<name>: <value>' goes along, and may be repeated
+                       exit code 0: no violation, 1: some, 2: it could not be read
 
   --data <directory>   where sessions are kept        (default .holdfast)
   --port <port>        0: any free one                (default 4646)
@@ -48,6 +54,7 @@ try {
   else if (command === "serve") await serve(args);
   else if (command === "token") await token(args);
   else if (command === "audit") await audit(args);
+  else if (command === "verify") await verify(args);
   else if (command === undefined || command === "help" || command === "--help") console.log(USAGE);
   else throw new Error(`There is no command ${command}.\n\n${USAGE}`);
 } catch (error) {
