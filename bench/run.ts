@@ -7,6 +7,7 @@ import { authority } from "./authority.ts";
 import { faces } from "./faces.ts";
 import { complaintOf, isKept, tableOf, type Limit } from "./limits.ts";
 import type { LoadResult } from "./load.ts";
+import { relay } from "./relay.ts";
 import { timers, type TimersResult } from "./timers.ts";
 import { withPeer } from "./with-peer.ts";
 
@@ -161,6 +162,9 @@ if (due)
 
 const faced = await faces({ seconds, rounds });
 console.log(`\n${faced.text}`);
+
+const relayed = await relay({ seconds, rounds });
+console.log(`\n${relayed.text}`);
 const judged = agUi();
 console.log(`\n${judged.text}`);
 
@@ -184,6 +188,7 @@ const limits: readonly Limit[] = [
     show: (value) => `${Math.round(value)} ms`,
   },
   ...faced.limits,
+  ...relayed.limits,
   ...judged.limits,
 ];
 console.log(`\nLimits\n\n${tableOf(limits)}`);
@@ -201,6 +206,7 @@ const report = {
   authority: { lines: cost, lost, mostLost: MOST_LOST, more, pairs: pairs.length },
   timers: { ...due, longestMs: LONGEST_MS },
   faces: faced.report,
+  relay: relayed.report,
   agUi: judged.report,
   limits: limits.map((limit) => ({ ...limit, kept: isKept(limit) })),
 };
