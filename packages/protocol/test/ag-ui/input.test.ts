@@ -176,7 +176,8 @@ describe("12.4.13 resume entries", () => {
     const second = desk.send("m2");
     desk.start(second);
     const next = () => agUiInput(desk.state, { runId: second }).input.resume;
-    expect(entries()).toEqual(next());
+    const entry = { interruptId: "i", status: "resolved", payload: "x" };
+    expect([entries(), next()]).toEqual([[entry], [entry]]);
     const encoder = createAgUiEncoder({ runId: second, attempt: 1 });
     desk.agent(second).append(...[STARTED, FINISHED].flatMap((event) => encoder.encode(event)));
     expect(next()).toBeUndefined();

@@ -187,7 +187,7 @@ describe("12.4 a run of an AG-UI endpoint that is stopped", () => {
     await using agent = await endpoint(
       (asked) => void asked.start(...text("t", "so"), ...call("c1", "search")),
     );
-    await using desk = scene({ url: agent.url });
+    await using desk = scene({ url: agent.url, leaseMs: 600_000, heartbeatMs: 600_000 });
     const runId = await desk.say("Hi");
     await until("the call", async () => (await desk.state()).calls.get("c1")?.status === "claimed");
     await desk.command({ type: "run.cancel", runId });

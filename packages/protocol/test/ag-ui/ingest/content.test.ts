@@ -134,6 +134,21 @@ describe("12.4 ids that were used before", () => {
     expect(JSON.stringify(desk.run(second).metadata)).toContain('"rule":"D12"');
   });
 
+  it("a call below a message of the history that was given is below that", () => {
+    const messages = [{ id: "old", role: "assistant" as const, content: "x" }];
+    const input = { threadId: "s1", runId: "run", messages, tools: [], context: [] };
+    const events = [STARTED, ...call("c", "t", "{}", { parentMessageId: "old" }), FINISHED];
+    const { items } = encode(events, { input, isUsed: () => true });
+    expect(contentOf(items)[0]).toMatchObject({ parentMessageId: "old" });
+  });
+
+  it("a call below a message that another run has is below one of its own", () => {
+    const events = [STARTED, ...call("c", "t", "{}", { parentMessageId: "1" }), FINISHED];
+    const [start] = contentOf(encode(events, { isUsed: (id) => id === "1" }).items);
+    const metadata = { "ag-ui": { parentMessageId: "1" } };
+    expect(start).toMatchObject({ parentMessageId: "r1.1.m1", metadata });
+  });
+
   it("are a violation where that is asked for", () => {
     const { encoder, items } = encode([STARTED, ...text("1", "x")], {
       strict: true,
