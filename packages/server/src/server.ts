@@ -18,6 +18,7 @@ import {
   type Revocation,
   type Revoked,
 } from "./auth/index.ts";
+import { agUiRoutes } from "./faces/ag-ui/index.ts";
 import { checkOrigins, createApp, directCommands, problemOfRequest } from "./http/index.ts";
 import { checkAgents, startUpstreams } from "./upstream/index.ts";
 import { checkWebhooks, startWebhooks } from "./webhooks/index.ts";
@@ -84,6 +85,7 @@ export function createServer(options: ServerOptions): Server {
   const maxBodyBytes = limits.bodyBytes;
   const http = { ...config, maxBodyBytes, engine, tokens, revocations, dev, heartbeatMs };
   const app = createApp(http);
+  agUiRoutes(app, http);
   const direct = directCommands(http);
   const sockets = createSockets({
     ...http,

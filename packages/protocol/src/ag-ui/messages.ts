@@ -1,6 +1,6 @@
 import type * as agui from "@ag-ui/core";
 import type { Call } from "../call.ts";
-import type { ContentEvent } from "../events.ts";
+import type { ContentEvent, EventOf } from "../events.ts";
 import type { Item, TextItem } from "../item.ts";
 import type { MessageNode, Run } from "../run.ts";
 import { partsOf, tipOf, type SessionState } from "../state.ts";
@@ -57,7 +57,6 @@ export function messagesAlong(
 function createList(state: SessionState, peer: Peer) {
   const messages: AgUiMessage[] = [];
   const byId = new Map<string, AgUiMessage>();
-  const sealed = new Map<string, agui.ToolCall>();
   const carried = new Map<AgUiMessage, Call[]>();
   const lookup = (id: string) => {
     const message = byId.get(id);
@@ -92,7 +91,7 @@ function createList(state: SessionState, peer: Peer) {
     }
   }
 
-  function addEvent(event: ContentEvent): void {
+  function addEvent(event: ContentEvent, runId: string): void {
     switch (event.type) {
       case "ACTIVITY_SNAPSHOT":
         return addActivity(event);
@@ -108,14 +107,9 @@ function createList(state: SessionState, peer: Peer) {
         return;
       }
       case "REASONING_ENCRYPTED_VALUE": {
-        const { subtype, entityId, encryptedValue } = event;
-        if (subtype === "tool-call") {
-          const toolCall = sealed.get(entityId);
-          if (toolCall) toolCall.encryptedValue = encryptedValue;
-          return;
-        }
-        const message = byId.get(faceIdOf(state, entityId, place));
-        if (message && message.role !== "activity") message.encryptedValue = encryptedValue;
+        const item = sealedItem(state, runId, event);
+        const message = item && byId.get(place(item.kind, item.id));
+        if (message && message.role !== "activity") message.encryptedValue = event.encryptedValue;
         return;
       }
       default:
@@ -155,7 +149,7 @@ function createList(state: SessionState, peer: Peer) {
         case "steer":
           return this.addUser(item.message);
         case "event":
-          return addEvent(item.event);
+          return addEvent(item.event, item.runId);
         default:
           return;
       }
@@ -167,9 +161,7 @@ function createList(state: SessionState, peer: Peer) {
       const owner = call.subagentRunId !== undefined && { subagentRunId: call.subagentRunId };
       const message = byId.get(messageId) ?? push({ id: messageId, role: "assistant", ...owner });
       if (message.role !== "assistant") return;
-      const toolCall = toolCallOf(call);
-      (message.toolCalls ??= []).push(toolCall);
-      sealed.set(call.id, toolCall);
+      (message.toolCalls ??= []).push(toolCallOf(call));
       const calls = carried.get(message);
       if (calls) calls.push(call);
       else carried.set(message, [call]);
@@ -233,14 +225,14 @@ function resultsOf(
   });
 }
 
-/** Where the message of an item stands that something is said of by its id. */
-export function faceIdOf(
+/** The message that a sealed value belongs to: one of its own run (SPEC 2.1.6). A call's is on its row. */
+export function sealedItem(
   { items }: SessionState,
-  id: string,
-  place: (kind: "text" | "reasoning", id: string) => string,
-): string {
-  const item = items.get(id);
-  return item?.kind === "text" || item?.kind === "reasoning" ? place(item.kind, id) : id;
+  runId: string | undefined,
+  { subtype, entityId }: EventOf<"REASONING_ENCRYPTED_VALUE">,
+): TextItem | undefined {
+  const item = subtype === "message" ? items.get(entityId) : undefined;
+  return item && "text" in item && item.runId === runId ? item : undefined;
 }
 
 function addMetadata(message: AgUiMessage, { metadata }: ContentEvent): void {

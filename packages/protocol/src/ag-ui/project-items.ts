@@ -6,7 +6,7 @@ import { contentOf } from "./content-parts.ts";
 import type { Face } from "./face.ts";
 import type { AgUiEvent } from "./face-event.ts";
 import { knownFields } from "./known-fields.ts";
-import { faceIdOf, isShown } from "./messages.ts";
+import { isShown, sealedItem } from "./messages.ts";
 import { isPatch } from "./json-patch.ts";
 import { placeOf, placeOfCall } from "./place.ts";
 import { ownedAs, untagged } from "./project-frames.ts";
@@ -190,11 +190,10 @@ export function steerEvents(face: Face, state: SessionState, messageId: string):
   ];
 }
 
-/** Activities, and what providers seal: they stand for themselves. */
-export function standing(
+export function activity(
   face: Face,
   state: SessionState,
-  said: EventOf<"ACTIVITY_SNAPSHOT" | "ACTIVITY_DELTA" | "REASONING_ENCRYPTED_VALUE">,
+  said: EventOf<"ACTIVITY_SNAPSHOT" | "ACTIVITY_DELTA">,
 ): AgUiEvent[] {
   const { held } = face;
   const event = knownFields(said);
@@ -218,16 +217,32 @@ export function standing(
         ? [{ ...untagged(event), messageId: id, ...more }]
         : [];
     }
-    default: {
-      const entityId =
-        event.subtype === "message"
-          ? faceIdOf(state, event.entityId, (kind, id) => placeIn(face, state, kind, id))
-          : event.entityId;
-      const isKnown = event.subtype === "message" ? held.get(entityId) : held.home(event.entityId);
-      const isHidden = event.subtype === "tool-call" && state.calls.get(entityId)?.redacted;
-      return isKnown && !isHidden ? [{ ...untagged(event), entityId, ...more }] : [];
-    }
+    default:
+      return [];
   }
+}
+
+/** What a provider seals of a message or a call of the run, for later requests. */
+export function sealed(
+  face: Face,
+  state: SessionState,
+  said: EventOf<"REASONING_ENCRYPTED_VALUE">,
+): AgUiEvent[] {
+  const { held, shown } = face;
+  const event = knownFields(said);
+  if (!event) return [];
+  const metadata = shownMetadata(said.metadata);
+  const more = metadata && { metadata };
+  if (event.subtype === "tool-call") {
+    const call = state.calls.get(event.entityId);
+    const isSeen = call?.runId === shown?.runId && !call?.redacted && held.home(event.entityId);
+    return isSeen ? [{ ...untagged(event), ...more }] : [];
+  }
+  const item = sealedItem(state, shown?.runId, event);
+  const entityId = item && placeIn(face, state, item.kind, item.id);
+  return entityId !== undefined && held.get(entityId)
+    ? [{ ...untagged(event), entityId, ...more }]
+    : [];
 }
 
 function placeIn(

@@ -20,12 +20,10 @@ export function tell(
   const same = commonLength(held, target);
   if (same === held.list.length && !changed) return append(held, target.slice(same));
   const ids = target.map(({ id }) => id);
-  const whole = [...held.own, ...target];
-  const snapshots = isSame(held.idsAfter(target, peer), ids)
-    ? [whole]
-    : [[...held.own, ...cleared(held, target, same)], whole];
-  for (const snapshot of snapshots) held.snapshot(snapshot.slice(held.own.length), peer);
-  return { kind: "snapshots", snapshots };
+  const isEnough = isSame(held.idsAfter(target, peer), ids);
+  const lists = isEnough ? [target] : [...cleared(held, target, same), target];
+  for (const list of lists) held.snapshot(list, peer);
+  return { kind: "snapshots", snapshots: lists.map((list) => [...held.own, ...list]) };
 }
 
 function append(held: Held, messages: readonly AgUiMessage[]): Telling {
@@ -53,15 +51,17 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /**
- * What stands where it belongs, and nothing else, so that the next snapshot puts the rest in order. Reasoning and activity
- * would stay, since a snapshot without any leaves them alone: turned into messages of another kind, they do not.
+ * What leaves of the reader's list what stands where it belongs, and nothing else, so that the next snapshot puts the rest in
+ * order. Reasoning and activities would stay, since a snapshot without any leaves them alone: turned into messages of
+ * another kind first, they do not.
  */
-function cleared(held: Held, target: readonly AgUiMessage[], same: number): AgUiMessage[] {
+function cleared(held: Held, target: readonly AgUiMessage[], same: number): AgUiMessage[][] {
+  const kept = target.slice(0, same);
   const stubborn = held.list.slice(same).filter(({ role }) => {
     return role === "reasoning" || role === "activity";
   });
-  return [
-    ...target.slice(0, same),
-    ...stubborn.map(({ id }): AgUiMessage => ({ id, role: "assistant", content: "" })),
-  ];
+  if (stubborn.length === 0) return [kept];
+  const turned = stubborn.map(({ id }): AgUiMessage => ({ id, role: "assistant", content: "" }));
+  const returns = target.some(({ id }) => stubborn.some((it) => it.id === id));
+  return returns ? [[...kept, ...turned], kept] : [[...kept, ...turned]];
 }

@@ -6,7 +6,7 @@ import {
   readAgUi,
   type AgUiEvent,
   type VerifyOptions,
-} from "@holdfast/protocol";
+} from "@holdfast/protocol/ag-ui";
 import { describe, expect, it } from "vitest";
 import {
   call,

@@ -7,7 +7,7 @@ import {
   saveAgUi,
   type AgUiReader,
   type AgUiReading,
-} from "@holdfast/protocol";
+} from "@holdfast/protocol/ag-ui";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { judge, judgeOne } from "./oracle.ts";

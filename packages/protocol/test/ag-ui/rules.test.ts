@@ -6,7 +6,7 @@ import {
   verifyAgUi,
   type AgUiEvent,
   type AgUiRule,
-} from "@holdfast/protocol";
+} from "@holdfast/protocol/ag-ui";
 import { expect, test } from "vitest";
 import {
   args,

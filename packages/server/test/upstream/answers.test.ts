@@ -9,7 +9,7 @@ const TOOL_CALL = (id: string, name: string, args = "{}") => ({
   function: { name, arguments: args },
 });
 
-describe("12.4 frontend tools of an AG-UI endpoint", () => {
+describe("12.5 frontend tools of an AG-UI endpoint", () => {
   it("seed: the answer crosses to the next run's messages, a tool message keyed by toolCallId", async () => {
     await using agent = await endpoint(
       (asked) => asked.start(...call("c1", "confirm", '{"n":1}')).finish(),
@@ -102,7 +102,7 @@ describe("12.4 frontend tools of an AG-UI endpoint", () => {
   });
 });
 
-describe("12.4 interrupts of an AG-UI endpoint", () => {
+describe("12.5 interrupts of an AG-UI endpoint", () => {
   const PAY = { id: "i1", reason: "tool_call", toolCallId: "c1", message: "Pay?" };
   const interrupt = (...interrupts: object[]) => ({ outcome: { type: "interrupt", interrupts } });
 

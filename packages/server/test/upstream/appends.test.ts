@@ -8,7 +8,7 @@ const token = (delta: string) => ({ type: "TEXT_MESSAGE_CONTENT", messageId: "t"
 const start = { type: "TEXT_MESSAGE_START", messageId: "t", role: "assistant" };
 const end = { type: "TEXT_MESSAGE_END", messageId: "t" };
 
-it("12.4 what an AG-UI endpoint says while a commit is under way goes together in the next", async () => {
+it("12.5 what an AG-UI endpoint says while a commit is under way goes together in the next", async () => {
   const held = gate();
   await using agent = await endpoint(async (asked) => {
     asked.start(start);
@@ -29,7 +29,7 @@ it("12.4 what an AG-UI endpoint says while a commit is under way goes together i
   expect(await desk.reaches(await desk.say("Hi"), "ended")).toMatchObject({ outcome: "complete" });
 });
 
-it("12.4 a commit that fails is made again, and nothing of the stream is lost or doubled", async () => {
+it("12.5 a commit that fails is made again, and nothing of the stream is lost or doubled", async () => {
   const failing = gate();
   await using agent = await endpoint(async (asked) => {
     asked.start(start, token("one "));
@@ -44,7 +44,7 @@ it("12.4 a commit that fails is made again, and nothing of the stream is lost or
   expect(await desk.texts()).toEqual(["one two three"]);
 });
 
-it("12.4 what a session does not take is skipped and noted; the run goes on", async () => {
+it("12.5 what a session does not take is skipped and noted; the run goes on", async () => {
   await using agent = await endpoint((asked) =>
     asked
       .start({ type: "CUSTOM", name: "large", value: "x".repeat(2_000) }, ...text("t", "fine"))
@@ -60,7 +60,7 @@ it("12.4 what a session does not take is skipped and noted; the run goes on", as
   expect(JSON.stringify(run.metadata)).toContain("CUSTOM: too_large");
 });
 
-it("12.4 a run that goes past its session's budget ends in that, and its agent's answer is closed", async () => {
+it("12.5 a run that goes past its session's budget ends in that, and its agent's answer is closed", async () => {
   await using agent = await endpoint((asked) => {
     const round = (n: number) => [
       { type: "TOOL_CALL_START", toolCallId: `c${n}`, toolCallName: "search" },

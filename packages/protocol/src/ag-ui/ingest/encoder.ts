@@ -33,7 +33,7 @@ export interface AgUiEncoder extends Encoder<unknown> {
 }
 
 /**
- * Turns the AG-UI events of one run into what an attempt appends (SPEC 12.4). Holds them against the protocol first: from
+ * Turns the AG-UI events of one run into what an attempt appends (SPEC 12.5). Holds them against the protocol first: from
  * the first that breaks a rule, nothing is taken. Everything else ends up in the log: content as it is, results as answers,
  * interrupts as approvals and calls, what AG-UI does not describe as RAW events, and how the run ended in its metadata.
  */

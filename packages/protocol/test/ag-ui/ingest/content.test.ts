@@ -40,7 +40,7 @@ const WHOLE = [
   },
 ];
 
-describe("12.4 content of an AG-UI agent", () => {
+describe("12.5 content of an AG-UI agent", () => {
   it("passes whole: state, activities, reasoning with encrypted values, subagents, steps, custom and raw", () => {
     const { items, encoder } = encode([STARTED, ...WHOLE, FINISHED]);
     expect(encoder.failure).toBeUndefined();
@@ -98,7 +98,7 @@ describe("12.4 content of an AG-UI agent", () => {
   });
 });
 
-describe("12.4 ids that were used before", () => {
+describe("12.5 ids that were used before", () => {
   it("are changed, with a diagnostic and the agent's own in the metadata; everything that names them follows", () => {
     const { stream, desk, runId, agent } = session();
     stream([STARTED, ...text("1", "one"), FINISHED]);

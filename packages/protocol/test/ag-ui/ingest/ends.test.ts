@@ -4,7 +4,7 @@ import { call, encode, FINISHED, interrupted, result, session, STARTED, text } f
 
 const INPUT = { threadId: "s1", runId: "run", messages: [], tools: [], context: [] };
 
-describe("12.4 how a run ends", () => {
+describe("12.5 how a run ends", () => {
   it("RUN_FINISHED with result and usage, which go to the run", () => {
     const { stream, run } = session();
     const usage = [{ model: "m", inputTokens: 3 }];
@@ -86,7 +86,7 @@ describe("12.4 how a run ends", () => {
   });
 });
 
-describe("12.4 interrupts", () => {
+describe("12.5 interrupts", () => {
   const pay = { id: "i1", reason: "tool_call", message: "Pay?", toolCallId: "c1" };
 
   it("seed: a side-effectful call asks first, and is never shown as approved when it was not", () => {

@@ -1,0 +1,73 @@
+import { fromRows, reduce, type Entry, type Frame, type SessionState } from "@holdfast/protocol";
+import type { AgUiFaceEvent, Cursor, Projection } from "@holdfast/protocol/ag-ui";
+import type { FrameText, Snapshot } from "../../engine/index.ts";
+
+/** An event as it is sent; without a cursor where nobody can go on behind it. */
+export interface Outgoing {
+  readonly event: AgUiFaceEvent;
+  readonly cursor?: Cursor;
+}
+
+/** What a response tells of a session, and until when. */
+export interface Story {
+  /** Told first. Its last event has the cursor of the state it was made of. */
+  readonly prelude: readonly Outgoing[];
+  readonly projection: Projection;
+  /**
+   * Called after each entry, and before the first, with what the entry is to the reader.
+   *
+   * @returns what is told of it, and whether that is all
+   */
+  readonly tell: (state: SessionState, events: readonly Outgoing[], at: Moment) => Told;
+}
+
+/** Where in the log a story is. */
+export interface Moment {
+  /** The entry it was just told; none before the first. */
+  readonly entry?: Entry;
+  /** The entry is the last of its commit: within one, a state may be what it never was to anybody. */
+  readonly isWhole: boolean;
+}
+
+export interface Told {
+  readonly events: readonly Outgoing[];
+  readonly isOver: boolean;
+}
+
+/** A reader's state of a session. */
+export function stateOf({ offset, text }: Snapshot): SessionState {
+  return fromRows(offset, JSON.parse(text));
+}
+
+/** Tells a story from a state on, with each commit as it comes. */
+export interface Feed {
+  /** What there is to tell before the first frame. */
+  begin(): Told;
+  /** @returns what is told of a frame; nothing more once the story is over */
+  take(frame: FrameText): Told;
+}
+
+/** @param state becomes the feed's own */
+export function createFeed(state: SessionState, story: Story): Feed {
+  const { projection } = story;
+  return {
+    begin: () => story.tell(state, story.prelude, { isWhole: true }),
+    take({ text }) {
+      const { entries } = JSON.parse(text) as Frame;
+      const events: Outgoing[] = [];
+      for (const entry of entries) {
+        if (entry.offset <= state.head) continue;
+        reduce(state, entry);
+        const { offset } = entry;
+        const projected = projection
+          .project(entry, state)
+          .map((event, index) => ({ event, cursor: { offset, index } }));
+        const isWhole = entry === entries.at(-1);
+        const told = story.tell(state, projected, { entry, isWhole });
+        events.push(...told.events);
+        if (told.isOver) return { events, isOver: true };
+      }
+      return { events, isOver: false };
+    },
+  };
+}

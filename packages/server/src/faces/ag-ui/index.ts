@@ -1,0 +1,1 @@
+export { agUiRoutes } from "./routes.ts";
