@@ -1,5 +1,11 @@
-import { reduce, type AgentItem } from "@holdfast/protocol";
-import { agUiMessages, createProjection, type AgUiMessage } from "@holdfast/protocol/ag-ui";
+import { reduce, reduceAll, type AgentItem } from "@holdfast/protocol";
+import {
+  agUiMessages,
+  createProjection,
+  isSameHistory,
+  joinThread,
+  type AgUiMessage,
+} from "@holdfast/protocol/ag-ui";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { applied, openDesk, proposal } from "../support/desk.ts";
 import { copy, follow } from "./client.ts";
@@ -7,6 +13,8 @@ import { atWork, held, ofType, played, TOOLS, typesOf } from "./play.ts";
 import { emptyReader, optionsFor, watch } from "./reader.ts";
 
 afterEach(() => void vi.restoreAllMocks());
+
+const GATED_PAGE = { name: "gated-page", executor: "client", approval: "always" } as const;
 
 const text = (messageId: string, delta: string): AgentItem[] => [
   { type: "TEXT_MESSAGE_START", messageId, role: "assistant" },
@@ -38,6 +46,10 @@ describe("activations", () => {
       ].join(" "),
     );
     expect((await held(desk)).messages.map(({ content }) => content)).toEqual(["m1", "I will."]);
+    // Whoever joins the second attempt finds nothing open that the first left.
+    const at = desk.entries.findLastIndex(({ event }) => event.type === "attempt.started") + 1;
+    const { joined } = watch(copy(desk.entries.slice(0, at)), { cuts: [at] });
+    expect(typesOf(joined.get(at) ?? [])).toBe("RUN_STARTED MESSAGES_SNAPSHOT");
   });
 
   it("12.3.1 a run that goes on by itself is another AG-UI run", () => {
@@ -69,6 +81,47 @@ describe("activations", () => {
     );
     applied(desk.agent(other).finish());
     expect((await held(desk)).messages).toEqual(agUiMessages(desk.state));
+  });
+
+  it("12.3.3 what runs beside the run that is shown is left out, wherever it stands", () => {
+    const { desk, runId, agent } = atWork();
+    agent.append({ type: "round.open" }, ...proposal("p", "page"));
+    applied(agent.finish());
+    const fork = { parentId: runId, whilePending: "queue", whileActive: "concurrent" };
+    const other = desk.send("m2", fork);
+    expect(desk.run(other).behind).toEqual([runId]);
+    const answer = { type: "text", text: "yes" } as const;
+    applied(desk.user({ type: "call.answer", callId: "p", outcome: "ok", answer }));
+    const beside = desk.send("m3", { parentId: runId, whileActive: "concurrent" });
+    desk.start(beside);
+    desk.start(runId);
+    desk.agent(runId).append(...text("a", "ay"));
+    const { joined } = watch(copy(desk.entries), { cuts: [desk.entries.length] });
+    const [snapshot] = ofType(joined.get(desk.entries.length) ?? [], "MESSAGES_SNAPSHOT");
+    expect(snapshot?.messages.map(({ id }) => id)).toEqual(["m1", "m3"]);
+  });
+
+  it("12.3.14 a reader of one run is told what others made of the state meanwhile", () => {
+    const { desk, runId, agent } = atWork();
+    agent.append({ type: "STATE_SNAPSHOT", snapshot: { n: 1 } }, ...proposal("p", "page"));
+    const other = desk.send("m2", { whileActive: "concurrent" });
+    applied(agent.finish());
+    desk.start(other);
+    desk.agent(other).append({ type: "STATE_SNAPSHOT", snapshot: { n: 2 } });
+    applied(desk.agent(other).finish());
+    const answer = { type: "text", text: "yes" } as const;
+    applied(desk.user({ type: "call.answer", callId: "p", outcome: "ok", answer }));
+    desk.start(runId);
+    const state = emptyReader();
+    const live = createProjection({ ...optionsFor(), runId });
+    const events = desk.entries.flatMap((entry) => {
+      reduce(state, entry);
+      return live.project(entry, state);
+    });
+    expect(ofType(events, "STATE_SNAPSHOT").map(({ snapshot }) => snapshot)).toEqual([
+      { n: 1 },
+      { n: 2 },
+    ]);
   });
 
   it("12.3.1 a reader may be shown one run alone, whatever else is active", () => {
@@ -108,6 +161,17 @@ describe("outcomes", () => {
     expect(played(desk).at(-1)).toMatchObject({ outcome: { type: "cancelled" } });
     expect(played(desk, "0").at(-1)).toMatchObject({ type: "RUN_ERROR", code: "cancelled" });
     await held(desk, "0");
+  });
+
+  it("12.3.12 a client's call that waits for a decision is no pending call yet", () => {
+    const { desk, agent } = atWork({ tools: [...TOOLS, GATED_PAGE] });
+    agent.append(
+      { type: "round.open" },
+      ...proposal("c1", "gated-page"),
+      ...proposal("c2", "page"),
+    );
+    applied(agent.finish());
+    expect(played(desk).at(-1)).toMatchObject({ outcome: { pendingToolCallIds: ["c2"] } });
   });
 
   it("12.3.12 tells interrupts where nothing else waits, and first the calls where something does", async () => {
@@ -210,6 +274,41 @@ describe("content", () => {
     });
   });
 
+  it("12.3.2 a message id that another kind has gets its kind before it", async () => {
+    const { desk, agent } = atWork();
+    agent.append(...text("m1", "not mine"));
+    applied(agent.finish());
+    const { messages } = await held(desk);
+    expect(messages.map(({ id, content }) => [id, content])).toEqual([
+      ["m1", "m1"],
+      ["text:m1", "not mine"],
+    ]);
+  });
+
+  it("12.3.11 a message that steers is not said again to who sent it", async () => {
+    const { desk, agent } = atWork();
+    agent.append({ type: "round.open" }, ...text("t1", "one"));
+    desk.send("m2", { whileActive: "steer" });
+    const messages: AgUiMessage[] = [
+      { id: "m1", role: "user", content: "m1" },
+      { id: "t1", role: "assistant", content: "one" },
+      { id: "m2", role: "user", content: "m2" },
+    ];
+    const state = emptyReader();
+    reduceAll(state, desk.entries);
+    const before = desk.entries.length;
+    const { prelude, projection } = joinThread(state, { ...optionsFor(), messages });
+    agent.append(...text("t2", "two"), { type: "round.open" }, ...text("t3", "three"));
+    applied(agent.finish());
+    const events = desk.entries.slice(before).flatMap((entry) => {
+      reduce(state, entry);
+      return projection.project(entry, state);
+    });
+    const seen = await follow([...prelude, ...events], { messages });
+    expect(seen.messages).toEqual(copy(agUiMessages(desk.state)));
+    expect(seen.messages.map(({ id }) => id)).toEqual(["m1", "t1", "t2", "m2", "t3"]);
+  });
+
   it("12.3.11 a message that steers is said where it was read", async () => {
     const { desk, agent } = atWork();
     agent.append({ type: "round.open" }, ...text("t1", "one"));
@@ -261,6 +360,25 @@ describe("what a client posted", () => {
       { type: "RUN_STARTED", threadId: "s1", runId: "run1:1", protocolVersion: "1.0" },
     ]);
     expect((await follow(events, { messages })).messages).toEqual(messages);
+  });
+
+  it("12.3.5 is put right where it was cut off from its stream", async () => {
+    const { desk, agent } = atWork();
+    agent.append(...text("t1", "whole"));
+    const messages: AgUiMessage[] = [
+      { id: "m1", role: "user", content: "m1" },
+      { id: "t1", role: "assistant", content: "wh" },
+    ];
+    const options = { ...optionsFor(), messages };
+    const { prelude } = joinThread(desk.state, { ...options, snapshot: false });
+    expect(typesOf(prelude)).toBe("RUN_STARTED MESSAGES_SNAPSHOT");
+    const same = await follow(prelude, { messages });
+    expect(same.messages).toEqual(agUiMessages(desk.state));
+    const again = { ...options, messages: same.messages };
+    expect(isSameHistory(agUiMessages(desk.state), same.messages)).toBe(true);
+    expect(isSameHistory(agUiMessages(desk.state), messages)).toBe(false);
+    const { prelude: none } = joinThread(desk.state, { ...again, snapshot: false });
+    expect(typesOf(none)).toBe("RUN_STARTED");
   });
 
   it("12.3.5 is put right where it says something else of the agent", async () => {
