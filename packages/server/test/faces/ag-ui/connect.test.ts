@@ -98,6 +98,21 @@ describe("12.4.3 whoever joins", () => {
     },
   );
 
+  it("waits for a run that is about to begin, behind what is over and alone", async () => {
+    await using stage = await openStage();
+    for (const messageId of ["u1", "u2"]) {
+      await stage.command({ type: "message.send", messageId, content: "hi" });
+      const joined = post(stage, {}, {}, "/v1/sessions/s1/ag-ui/connect");
+      expect((await joined).status).toBe(200);
+      const attempt = await stage.attempt();
+      await attempt.append(...round(...text(`a-${messageId}`, "Hello.")));
+      await attempt.finish();
+      const told = eventsIn(await (await joined).text());
+      expect(told.at(-1)?.data).toMatchObject({ runId: `${attempt.runId}:1` });
+      expect(JSON.stringify(told)).toContain(`a-${messageId}`);
+    }
+  });
+
   it("an empty thread is told that there is nothing", async () => {
     await using stage = await openStage();
     const agent = stage.client();
