@@ -1,4 +1,4 @@
-import { createAgUiReader, readAgUi } from "@holdfast/protocol";
+import { createAgUiReader, readAgUi } from "@holdfast/protocol/ag-ui";
 import { expect, test } from "vitest";
 import { args, call, called, FAIL, FINISH, of, on, said, say, START, subagent } from "./events.ts";
 import { judge } from "./oracle.ts";
