@@ -73,6 +73,16 @@ describe("12.5 how a run ends", () => {
     expect(JSON.stringify(items)).not.toContain("history");
   });
 
+  it("a run that failed is over, whatever its agent begins after it", () => {
+    const again = [STARTED, ...text("t", "again"), FINISHED];
+    const events = [STARTED, ...text("t", "once"), { type: "RUN_ERROR", message: "No." }, ...again];
+    for (const scope of [{}, { input: INPUT }]) {
+      const { encoder, items } = encode(events, scope);
+      expect(encoder.failure).toEqual({ code: "agent_error", message: "No." });
+      expect(JSON.stringify(items)).not.toContain("again");
+    }
+  });
+
   it("results of calls that never became complete are kept when the run fails", () => {
     const events = [
       STARTED,
