@@ -1,7 +1,8 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startRun, startServer, type Granted, type TestServer } from "../support/http.ts";
-import { answer, append, commands, message, reads, requests } from "./bad-input.ts";
+import { answer, append, commands, message, reads } from "./bad-input.ts";
+import { requests } from "./bad-requests.ts";
 
 let server: TestServer;
 let work: Granted;
