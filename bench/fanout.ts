@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { get, type IncomingMessage } from "node:http";
+import { request, type IncomingMessage } from "node:http";
 import { begin, tokenOf } from "./appends.ts";
 import { Connection } from "./connection.ts";
 import { headOf } from "./load.ts";
@@ -142,14 +142,16 @@ async function fanout(
 const PATIENCE_MS = 5_000;
 
 /** Reads a stream of server-sent events, and gives the numbers in it. */
-async function subscribe(
+export async function subscribe(
   url: string,
   headers: Record<string, string>,
   onNumber: (n: number) => void,
+  { method = "GET", body }: { readonly method?: string; readonly body?: string } = {},
 ): Promise<IncomingMessage> {
-  const request = get(url, { headers, agent: false });
-  const [response] = (await once(request, "response")) as [IncomingMessage];
-  if (response.statusCode !== 200) throw new Error(`GET ${url} gave ${response.statusCode}.`);
+  const sent = request(url, { method, headers, agent: false });
+  sent.end(body);
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  if (response.statusCode !== 200) throw new Error(`${method} ${url} gave ${response.statusCode}.`);
   response.setEncoding("utf8");
   let text = "";
   response.on("data", (chunk: string) => {

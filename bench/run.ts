@@ -2,10 +2,12 @@ import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { bareDurable, durableStreams, echo, holdfast, type AppendLoad } from "./appends.ts";
+import { agUi } from "./ag-ui.ts";
 import { authority } from "./authority.ts";
 import { faces } from "./faces.ts";
 import { complaintOf, isKept, tableOf, type Limit } from "./limits.ts";
 import type { LoadResult } from "./load.ts";
+import { relay } from "./relay.ts";
 import { timers, type TimersResult } from "./timers.ts";
 import { withPeer } from "./with-peer.ts";
 
@@ -161,6 +163,11 @@ if (due)
 const faced = await faces({ seconds, rounds });
 console.log(`\n${faced.text}`);
 
+const relayed = await relay({ seconds, rounds });
+console.log(`\n${relayed.text}`);
+const judged = agUi();
+console.log(`\n${judged.text}`);
+
 const limits: readonly Limit[] = [
   {
     what: "durable appends, as a multiple of durable-streams'",
@@ -181,6 +188,8 @@ const limits: readonly Limit[] = [
     show: (value) => `${Math.round(value)} ms`,
   },
   ...faced.limits,
+  ...relayed.limits,
+  ...judged.limits,
 ];
 console.log(`\nLimits\n\n${tableOf(limits)}`);
 const missed = limits.filter((limit) => !isKept(limit));
@@ -197,6 +206,8 @@ const report = {
   authority: { lines: cost, lost, mostLost: MOST_LOST, more, pairs: pairs.length },
   timers: { ...due, longestMs: LONGEST_MS },
   faces: faced.report,
+  relay: relayed.report,
+  agUi: judged.report,
   limits: limits.map((limit) => ({ ...limit, kept: isKept(limit) })),
 };
 if (args.json) await writeFile(args.json, `${JSON.stringify(report, null, 2)}\n`);

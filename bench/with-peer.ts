@@ -5,9 +5,11 @@ import { once } from "node:events";
 export async function withPeer<T>(
   module: string,
   use: (url: string, cpuMs: () => Promise<number>) => Promise<T>,
+  env: Record<string, string> = {},
 ): Promise<T> {
   const child = fork(new URL(module, import.meta.url), {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
+    env: { ...process.env, ...env },
   });
   const ended = once(child, "exit");
   try {

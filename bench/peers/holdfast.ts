@@ -9,7 +9,9 @@ const storage = await openSqlite({ directory });
 // One principal makes all of the load: rates are counted, and let it pass.
 const rate = { perSecond: 1_000_000, burst: 1_000_000 };
 const limits = { commands: rate, attemptCommands: rate, sessions: rate };
-const server = createServer({ storage, leaseMs: 600_000, limits });
+const agent = process.env["BENCH_AGENT_URL"];
+const agents = agent === undefined ? {} : { agents: { default: { url: agent } } };
+const server = createServer({ storage, leaseMs: 600_000, limits, ...agents });
 const { url } = await server.listen();
 process.send?.({ url });
 // How much processor time it has had, for whoever asks: other work on the machine changes that least.

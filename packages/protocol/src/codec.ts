@@ -45,6 +45,10 @@ export interface EncoderScope {
    * it, means that call, not a new one.
    */
   readonly approved?: ReadonlySet<string>;
+  /** Whether a message, or a call, of the session had the id before this stream. */
+  readonly isUsed?: (id: string, what: "message" | "call") => boolean;
+  /** Names of the tools that clients execute, as of the attempt's start. */
+  readonly clientTools?: readonly string[];
 }
 
 /** Turns one stream into items to append, chunk by chunk, in order. Keeps state; has no effects; never throws. */

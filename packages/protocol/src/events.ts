@@ -59,6 +59,8 @@ export interface CallHints {
   readonly argumentsEncoding?: "json" | "text";
   /** The id the provider used, where it differs from the session's. */
   readonly providerCallId?: string;
+  /** The call's own deadline, Unix milliseconds; the sooner of this and what its tool says holds. */
+  readonly deadlineAt?: number;
 }
 
 /** Session events about nodes and runs (SPEC 2.2). Run-scoped ones name their run in the entry. */
@@ -141,6 +143,8 @@ export type CallEvent =
       digest: string;
       reason?: string;
       signed?: boolean;
+      /** What its agent asked for; how long it waits in the end, `call.gated` says. */
+      expiresAt?: number;
       metadata?: Metadata;
     }
   | { type: "call.gated"; callId: string; expiresAt?: number; escalateAt?: number }

@@ -4,6 +4,9 @@ import type { Metadata } from "./json.ts";
 import type { Offset } from "./offset.ts";
 import type { MessageNode } from "./run.ts";
 
+/** Ids that the reduction gives to rounds, kept events and messages that steer (SPEC 2.1.4). */
+export const OWN_IDS = /^(?:round|event|steer):/;
+
 interface ItemBase {
   readonly id: string;
   readonly runId: string;

@@ -65,11 +65,12 @@ function redactToolCall(
   switch (event.type) {
     case "TOOL_CALL_START": {
       const { toolCallName, parentMessageId, metadata } = event;
-      const { executor, argumentsEncoding, providerCallId } = hintsOf(metadata);
+      const { executor, argumentsEncoding, providerCallId, deadlineAt } = hintsOf(metadata);
       const hints = {
         ...(executor !== undefined && { executor }),
         ...(argumentsEncoding !== undefined && { argumentsEncoding }),
         ...(providerCallId !== undefined && { providerCallId }),
+        ...(deadlineAt !== undefined && { deadlineAt }),
       };
       return {
         ...scopeOf(event),

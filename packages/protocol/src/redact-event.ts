@@ -76,6 +76,7 @@ function redactCallEvent(event: CallEvent): Event {
         by: event.by,
         digest: "",
         ...(event.signed && { signed: true }),
+        ...(event.expiresAt !== undefined && { expiresAt: event.expiresAt }),
       };
     case "call.decided":
       return {

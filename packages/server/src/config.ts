@@ -1,6 +1,7 @@
 import type { KeyOptions } from "./auth/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "./engine/index.ts";
 import type { Storage } from "./storage/storage.ts";
+import type { AgentOptions } from "./upstream/index.ts";
 import type { WebhookOptions } from "./webhooks/index.ts";
 import type { SocketLimits } from "./ws/index.ts";
 
@@ -49,6 +50,8 @@ export interface ServerOptions extends Omit<KeyOptions, "secret"> {
   readonly socketLimits?: Partial<SocketLimits>;
   /** How many sessions stay loaded when nothing happens in them. Default 1 000. */
   readonly maxLoaded?: number;
+  /** Agents that are AG-UI endpoints, by name: the server works on their runs. No token and no session can change it. */
+  readonly agents?: Readonly<Record<string, AgentOptions>>;
   /** Whom the server tells of work and of calls that wait. No token and no session can change it. */
   readonly webhooks?: WebhookOptions;
   /** A directory with an `index.html` and `assets/`, served at `/`. */

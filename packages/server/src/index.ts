@@ -13,6 +13,7 @@ export type { Server } from "./server.ts";
 export { memoryStorage } from "./storage/memory.ts";
 export { openSqlite } from "./storage/sqlite/open.ts";
 export { AUDIT_KEPT, StorageConflict, StorageError } from "./storage/storage.ts";
+export type { AgentOptions } from "./upstream/index.ts";
 export type { WebhookOptions, WebhookTarget } from "./webhooks/index.ts";
 export type {
   AuditAddition,

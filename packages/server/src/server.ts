@@ -20,6 +20,7 @@ import {
 } from "./auth/index.ts";
 import { agUiRoutes } from "./faces/ag-ui/index.ts";
 import { checkOrigins, createApp, directCommands, problemOfRequest } from "./http/index.ts";
+import { checkAgents, startUpstreams } from "./upstream/index.ts";
 import { checkWebhooks, startWebhooks } from "./webhooks/index.ts";
 import { createSockets, SOCKET_LIMITS } from "./ws/index.ts";
 
@@ -72,6 +73,7 @@ export function createServer(options: ServerOptions): Server {
   const tokens = new Tokens({ ...config, secret: signedWith, revocations, now });
   const key = auditKey(options.auditKey ?? signedWith);
   const hooks = options.webhooks && checkWebhooks(options.webhooks);
+  const agents = options.agents && checkAgents(options.agents);
   const engine = new Engine({
     ...config,
     newId: randomId,
@@ -79,6 +81,7 @@ export function createServer(options: ServerOptions): Server {
     ...(hooks && { wakes: (agent: string) => hooks.agents.has(agent) }),
   });
   const webhooks = hooks && startWebhooks(hooks, { ...config, engine });
+  const upstreams = agents && startUpstreams(agents, { ...config, heartbeatMs, engine });
   const maxBodyBytes = limits.bodyBytes;
   const http = { ...config, maxBodyBytes, engine, tokens, revocations, dev, heartbeatMs };
   const app = createApp(http);
@@ -93,7 +96,8 @@ export function createServer(options: ServerOptions): Server {
 
   async function close(): Promise<void> {
     const told = webhooks?.close();
-    const ended = engine.close();
+    // They hand their runs back, which takes an engine.
+    const ended = upstreams ? upstreams.close().then(() => engine.close()) : engine.close();
     const stopped = [...servers].map((server) => stop(server, ended));
     await Promise.all([ended, sockets.close(ended), ...stopped, told]);
     servers.clear();

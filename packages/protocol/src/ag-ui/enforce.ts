@@ -75,30 +75,38 @@ export function enforceAgUiInput(raw: unknown): Enforced<AgUiInput> {
 }
 
 /**
- * Whether a value is a fragment that needs nothing of the above: of text, reasoning or arguments, with described
- * members alone, all of them in order. Most events of any stream are; it allocates nothing.
+ * Whether a value is a fragment that needs nothing of the above: of text, reasoning or arguments, explicit or a chunk,
+ * with described members alone, all of them in order. Most events of any stream are; it allocates nothing.
  */
 export function isPlainDelta(raw: unknown): raw is AgUiEvent {
   if (typeof raw !== "object" || raw === null) return false;
   const event = raw as Readonly<Record<string, unknown>>;
-  const { type, delta } = event;
-  if (typeof delta !== "string") return false;
-  const isCall = type === "TOOL_CALL_ARGS";
-  if (!isCall && type !== "TEXT_MESSAGE_CONTENT" && type !== "REASONING_MESSAGE_CONTENT") {
-    return false;
+  switch (event["type"]) {
+    case "TEXT_MESSAGE_CONTENT":
+    case "REASONING_MESSAGE_CONTENT":
+      return "messageId" in event && "delta" in event && isPlain(event, "messageId");
+    case "TOOL_CALL_ARGS":
+      return "toolCallId" in event && "delta" in event && isPlain(event, "toolCallId");
+    case "TEXT_MESSAGE_CHUNK":
+    case "REASONING_MESSAGE_CHUNK":
+      return isPlain(event, "messageId");
+    case "TOOL_CALL_CHUNK":
+      return isPlain(event, "toolCallId");
+    default:
+      return false;
   }
-  if (typeof (isCall ? event["toolCallId"] : event["messageId"]) !== "string") return false;
+}
+
+function isPlain(event: Readonly<Record<string, unknown>>, id: string): boolean {
   for (const key in event) {
     switch (key) {
       case "type":
-      case "delta":
         break;
       case "messageId":
-        if (isCall) return false;
-        break;
       case "toolCallId":
-        if (!isCall) return false;
+        if (key !== id || typeof event[key] !== "string") return false;
         break;
+      case "delta":
       case "subagentRunId":
         if (typeof event[key] !== "string") return false;
         break;

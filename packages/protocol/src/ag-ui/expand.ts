@@ -15,9 +15,12 @@ type Chunk = AgUiEventOf<"TEXT_MESSAGE_CHUNK" | "TOOL_CALL_CHUNK" | "REASONING_M
 interface Lane {
   readonly kind: Kind;
   readonly id: string;
-  /** What the opener said, which later chunks may repeat: role and name, or toolCallName and parentMessageId. */
-  readonly said: Readonly<Record<string, string | undefined>>;
-  readonly subagentRunId?: string;
+  readonly subagentRunId: Owner;
+  // What the opener said, which later chunks may repeat.
+  readonly role?: string;
+  readonly name?: string | undefined;
+  readonly toolCallName?: string | undefined;
+  readonly parentMessageId?: string | undefined;
 }
 
 export function createExpandState(): ExpandState {
@@ -98,6 +101,8 @@ function ownerOf(
   id: string | undefined,
 ): Owner | { readonly violation: AgUiViolation } {
   const { kind, what, id: field } = KINDS[type];
+  const lane = lanes.get(tag);
+  if (lane?.kind === kind && (id === undefined || id === lane.id)) return tag;
   if (id !== undefined) {
     for (const [owner, lane] of lanes) {
       if (lane.kind !== kind || lane.id !== id) continue;
@@ -106,7 +111,7 @@ function ownerOf(
     }
     return tag;
   }
-  if (tag !== undefined || lanes.get(undefined)?.kind === kind) return tag;
+  if (tag !== undefined) return tag;
   // No chunk without an id opens anything, so the only stream of its kind is the one it can mean.
   const owners = [...lanes].filter(([, lane]) => lane.kind === kind).map(([owner]) => owner);
   if (owners.length < 2) return owners[0];
@@ -114,14 +119,24 @@ function ownerOf(
 }
 
 /** X2: whether a continuation repeats something otherwise than the opener said it. */
-function conflictOf(chunk: Chunk, { said, id }: Lane, what: string): AgUiViolation | undefined {
-  const repeated: Readonly<Record<string, string | undefined>> = saidBy(chunk);
-  for (const field of Object.keys(repeated)) {
-    const value = repeated[field];
-    if (value === undefined || value === said[field]) continue;
-    return violates("X2", TEXTS.chunkField(what, id, field, value, said[field]));
+function conflictOf(chunk: Chunk, lane: Lane, what: string): AgUiViolation | undefined {
+  const check = (field: string, value: string | undefined, said: string | undefined) =>
+    value === undefined || value === said
+      ? undefined
+      : violates("X2", TEXTS.chunkField(what, lane.id, field, value, said));
+  switch (chunk.type) {
+    case "TEXT_MESSAGE_CHUNK":
+      return check("role", chunk.role, lane.role) ?? check("name", chunk.name, lane.name);
+    case "TOOL_CALL_CHUNK":
+      return (
+        check("toolCallName", chunk.toolCallName, lane.toolCallName) ??
+        check("parentMessageId", chunk.parentMessageId, lane.parentMessageId)
+      );
+    case "REASONING_MESSAGE_CHUNK":
+      return undefined;
+    default:
+      return chunk satisfies never;
   }
-  return undefined;
 }
 
 /** X1. */
@@ -135,24 +150,20 @@ function openerProblem(chunk: Chunk, id: string | undefined): AgUiViolation | un
   return missing && violates("X1", TEXTS.chunkFirst(chunk.type, missing));
 }
 
-function saidBy(chunk: Chunk): Record<string, string | undefined> {
+function laneOf(chunk: Chunk, kind: Kind, id: string): Lane {
+  const { subagentRunId } = chunk;
   switch (chunk.type) {
     case "TEXT_MESSAGE_CHUNK":
-      return { role: chunk.role, name: chunk.name };
-    case "TOOL_CALL_CHUNK":
-      return { toolCallName: chunk.toolCallName, parentMessageId: chunk.parentMessageId };
+      return { kind, id, subagentRunId, role: chunk.role ?? "assistant", name: chunk.name };
+    case "TOOL_CALL_CHUNK": {
+      const { toolCallName, parentMessageId } = chunk;
+      return { kind, id, subagentRunId, toolCallName, parentMessageId };
+    }
     case "REASONING_MESSAGE_CHUNK":
-      return {};
+      return { kind, id, subagentRunId };
     default:
       return chunk satisfies never;
   }
-}
-
-function laneOf(chunk: Chunk, kind: Kind, id: string): Lane {
-  const said = saidBy(chunk);
-  if (kind === "text") said["role"] ??= "assistant";
-  const owner = chunk.subagentRunId;
-  return { kind, id, said, ...(owner !== undefined && { subagentRunId: owner }) };
 }
 
 function startOf(chunk: Chunk, lane: Lane): AgUiEvent {
@@ -179,18 +190,22 @@ function startOf(chunk: Chunk, lane: Lane): AgUiEvent {
   }
 }
 
+/** The tail of every streamed chunk: built field by field. */
 function contentOf(chunk: Chunk, lane: Lane): AgUiEvent {
   const { delta = "", metadata, rawEvent } = chunk;
-  const event: ContentOfChunk = {
-    type: CONTENTS[chunk.type],
-    ...(chunk.type === "TOOL_CALL_CHUNK" ? { toolCallId: lane.id } : { messageId: lane.id }),
-    delta,
-  };
+  const event: AgUiEventOf<
+    "TEXT_MESSAGE_CONTENT" | "TOOL_CALL_ARGS" | "REASONING_MESSAGE_CONTENT"
+  > =
+    chunk.type === "TOOL_CALL_CHUNK"
+      ? { type: "TOOL_CALL_ARGS", toolCallId: lane.id, delta }
+      : chunk.type === "TEXT_MESSAGE_CHUNK"
+        ? { type: "TEXT_MESSAGE_CONTENT", messageId: lane.id, delta }
+        : { type: "REASONING_MESSAGE_CONTENT", messageId: lane.id, delta };
   const tag = chunk.subagentRunId ?? lane.subagentRunId;
   if (tag !== undefined) event.subagentRunId = tag;
   if (metadata !== undefined) event.metadata = metadata;
   if (rawEvent !== undefined) event.rawEvent = rawEvent;
-  return event as AgUiEvent;
+  return event;
 }
 
 function close(lanes: Map<Owner, Lane>, owner: Owner, out: AgUiEvent[]): void {
@@ -202,23 +217,6 @@ function close(lanes: Map<Owner, Lane>, owner: Owner, out: AgUiEvent[]): void {
   else if (kind === "text") out.push({ type: "TEXT_MESSAGE_END", messageId: id, ...tagOf(lane) });
   else out.push({ type: "REASONING_MESSAGE_END", messageId: id, ...tagOf(lane) });
 }
-
-/** Built field by field: the tail of every streamed chunk. */
-interface ContentOfChunk {
-  type: (typeof CONTENTS)[Chunk["type"]];
-  messageId?: string;
-  toolCallId?: string;
-  delta: string;
-  subagentRunId?: string;
-  metadata?: unknown;
-  rawEvent?: unknown;
-}
-
-const CONTENTS = {
-  TEXT_MESSAGE_CHUNK: "TEXT_MESSAGE_CONTENT",
-  TOOL_CALL_CHUNK: "TOOL_CALL_ARGS",
-  REASONING_MESSAGE_CHUNK: "REASONING_MESSAGE_CONTENT",
-} as const;
 
 function hasContent({ delta, rawEvent }: Chunk): boolean {
   return delta !== undefined || rawEvent !== undefined;

@@ -24,8 +24,6 @@ export interface AgUiReading {
   readonly violation?: AgUiViolation;
 }
 
-const NONE: readonly AgUiWarning[] = Object.freeze([]);
-
 /** A reader of one AG-UI stream, from its first event. */
 export function createAgUiReader(options: VerifyOptions = {}): AgUiReader {
   return {
@@ -44,25 +42,14 @@ export function createAgUiReader(options: VerifyOptions = {}): AgUiReader {
 export function readAgUi(reader: AgUiReader, raw: unknown): AgUiReading {
   const index = reader.events;
   reader.events += 1;
-  if (isPlainDelta(raw) && reader.expand.lanes.size === 0) return readOne(reader, raw, index);
-  const enforced = enforceAgUiEvent(raw, reader.compat, reader.verify.run?.runId);
-  const { value, violation } = enforced;
-  if (value === undefined) {
-    const { warnings } = enforced;
-    return { events: [], warnings, ...(violation && { violation: { ...violation, index } }) };
-  }
-  const warnings = [...enforced.warnings];
-  const expanded: AgUiEvent[] = [];
-  const unexpanded = expandAgUi(reader.expand, value, expanded);
-  if (unexpanded) return { events: [], warnings, violation: { ...unexpanded, index } };
-  for (let at = 0; at < expanded.length; at += 1) {
-    const event = expanded[at];
-    const broken = event && verifyAgUi(reader.verify, event, warnings);
-    if (broken) {
-      return { events: expanded.slice(0, at), warnings, violation: { ...broken, index } };
-    }
-  }
-  return { events: expanded, warnings };
+  if (isPlainDelta(raw)) return readEvent(reader, raw, [], index);
+  const { value, warnings, violation } = enforceAgUiEvent(
+    raw,
+    reader.compat,
+    reader.verify.run?.runId,
+  );
+  if (value !== undefined) return readEvent(reader, value, [...warnings], index);
+  return { events: [], warnings, ...(violation && { violation: { ...violation, index } }) };
 }
 
 /** What is wrong with the stream, if anything, now that nothing more comes: see {@link verifyAgUiEnd}. */
@@ -71,11 +58,19 @@ export function endAgUi(reader: AgUiReader): AgUiViolation | undefined {
   return violation && { ...violation, index: reader.events };
 }
 
-/** A fragment that nothing has to be done to, but to see whether what it continues is open. */
-function readOne(reader: AgUiReader, event: AgUiEvent, index: number): AgUiReading {
-  const warnings: AgUiWarning[] = [];
-  const violation = verifyAgUi(reader.verify, event, warnings);
-  return violation
-    ? { events: [], warnings, violation: { ...violation, index } }
-    : { events: [event], warnings: NONE };
+function readEvent(
+  reader: AgUiReader,
+  event: AgUiEvent,
+  warnings: AgUiWarning[],
+  index: number,
+): AgUiReading {
+  const events: AgUiEvent[] = [];
+  const unexpanded = expandAgUi(reader.expand, event, events);
+  if (unexpanded) return { events: [], warnings, violation: { ...unexpanded, index } };
+  for (let at = 0; at < events.length; at += 1) {
+    const expanded = events[at];
+    const broken = expanded && verifyAgUi(reader.verify, expanded, warnings);
+    if (broken) return { events: events.slice(0, at), warnings, violation: { ...broken, index } };
+  }
+  return { events, warnings };
 }

@@ -22,8 +22,8 @@ export function runStarted(
   }
   state.runIds.add(runId);
   const { options } = state;
-  if (options.frontendTools === undefined && input?.tools) {
-    state.frontend = new Set(input.tools.map(({ name }) => name));
+  if (options.frontendTools === undefined) {
+    state.frontend = input?.tools && new Set(input.tools.map(({ name }) => name));
   }
   const bad = history(state, input?.messages);
   if (bad) return bad;

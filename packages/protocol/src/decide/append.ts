@@ -12,6 +12,7 @@ import {
 } from "./append-call.ts";
 import { toSessionId } from "./call.ts";
 import { progressCall } from "./claim.ts";
+import { OWN_IDS } from "../item.ts";
 import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { fence, runEnded } from "./fence.ts";
@@ -85,7 +86,7 @@ function appendItem(
         known.runId === run.id &&
         known.round === round &&
         isOfStep(known, attempt);
-      if (known ? !reopens : OURS.test(item.messageId)) {
+      if (known ? !reopens : OWN_IDS.test(item.messageId)) {
         return refuse(
           "sequence_violation",
           `${item.type} for message ${item.messageId}, which is there already: give each message an id of its own.`,
@@ -155,9 +156,6 @@ function alreadyErased(id: string): Ruling {
   return refuse("sequence_violation", `What ${id} said was erased: nothing is added to it.`);
 }
 const NOT_OPEN = "which is not open: start it first";
-
-/** Ids that the reduction gives to rounds, kept events and messages that steer. */
-const OURS = /^(?:round|event|steer):/;
 
 function kindOf(item: { readonly type: string }): "text" | "reasoning" {
   return item.type.startsWith("TEXT") ? "text" : "reasoning";

@@ -181,23 +181,25 @@ export function closeCall(draft: Draft, env: Env, call: Call, scope: Scope): voi
   if (!isGated) return openCall(draft, env, call, scope);
   if (!call.approval) requestApproval(draft, env, call, { by: "policy" }, scope);
   else if (call.approval.digest !== env.digest(call.arguments)) {
-    const { by, reason, signed, metadata } = call.approval;
+    const { by, reason, signed, expiresAt, metadata } = call.approval;
     const again = {
       by,
       ...(reason !== undefined && { reason }),
       ...(signed && { signed }),
+      ...(expiresAt !== undefined && { expiresAt }),
       ...(metadata && { metadata }),
     };
     requestApproval(draft, env, call, again, scope);
   }
   const { approvalMs, escalateMs } = call.tool ?? {};
+  const expiresAt = sooner(call.approval?.expiresAt, approvalMs, env);
   record(
     draft,
     env,
     {
       type: "call.gated",
       callId: call.id,
-      ...(approvalMs !== undefined && { expiresAt: env.now + approvalMs }),
+      ...(expiresAt !== undefined && { expiresAt }),
       ...(escalateMs !== undefined && { escalateAt: env.now + escalateMs }),
     },
     scope,
@@ -226,7 +228,7 @@ export function requestApproval(
   call: Call,
   ask: Pick<
     Extract<CallEvent, { type: "call.approval_requested" }>,
-    "by" | "reason" | "signed" | "metadata"
+    "by" | "reason" | "signed" | "expiresAt" | "metadata"
   > & {
     readonly approvalId?: string;
   },
@@ -250,6 +252,7 @@ export function requestApproval(
 /** The call may be executed from here on; its deadline begins. */
 export function openCall(draft: Draft, env: Env, call: Call, scope: Scope): void {
   const { deadlineMs, escalateMs } = call.tool ?? {};
+  const deadlineAt = sooner(call.deadlineAt, deadlineMs, env);
   const escalates = escalateMs !== undefined && call.executor === "client";
   record(
     draft,
@@ -257,11 +260,17 @@ export function openCall(draft: Draft, env: Env, call: Call, scope: Scope): void
     {
       type: "call.opened",
       callId: call.id,
-      ...(deadlineMs !== undefined && { deadlineAt: env.now + deadlineMs }),
+      ...(deadlineAt !== undefined && { deadlineAt }),
       ...(escalates && { escalateAt: env.now + escalateMs }),
     },
     scope,
   );
+}
+
+/** The earlier of a time and what is `ms` from now; undefined where there is neither. */
+function sooner(at: number | undefined, ms: number | undefined, env: Env): number | undefined {
+  if (ms === undefined) return at;
+  return Math.min(at ?? Number.POSITIVE_INFINITY, env.now + ms);
 }
 
 /** Why arguments cannot be handed to an executor as they are, or undefined. */

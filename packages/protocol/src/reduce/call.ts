@@ -35,6 +35,7 @@ export function reduceCall(state: SessionState, entry: Entry, changes: Changes):
           digest: event.digest,
           ...(event.reason !== undefined && { reason: event.reason }),
           ...(event.signed && { signed: true }),
+          ...(event.expiresAt !== undefined && { expiresAt: event.expiresAt }),
           ...(event.metadata && { metadata: event.metadata }),
         },
         history: moment(call, "approval_requested", entry),

@@ -184,6 +184,7 @@ function startCall(
     ...(event.redacted && { redacted: true }),
     arguments: "",
     argumentsEncoding: hints.argumentsEncoding ?? "json",
+    ...(hints.deadlineAt !== undefined && { deadlineAt: hints.deadlineAt }),
     history: [{ what: "proposed", by: entry.actor, at: entry.at }],
   };
   putCall(state, withMetadata(call, event.metadata), changes);

@@ -124,6 +124,7 @@ const optional: Readonly<Record<string, Kind>> = {
   code: "text",
   declined: "flag",
   description: "text",
+  expiresAt: "time",
   messageId: "id",
   metadata: "metadata",
   name: "text",
@@ -177,7 +178,7 @@ const PROBLEMS = {
   time: "must be a whole number of milliseconds",
   invalid: "must be {message, paths?}: text, and an array of texts",
   metadata:
-    "must be an object; its own `holdfast`, an object with executor client or provider, argumentsEncoding json or text, and providerCallId an id",
+    "must be an object; its own `holdfast`, an object with executor client or provider, argumentsEncoding json or text, providerCallId an id, and deadlineAt a time",
 } as const;
 
 function check(
@@ -248,10 +249,11 @@ function hasGoodHints(metadata: Record<string, unknown>): boolean {
   const hints = Object.hasOwn(metadata, "holdfast") ? metadata["holdfast"] : undefined;
   if (hints === undefined) return true;
   if (!isObject(hints)) return false;
-  const { executor, argumentsEncoding: encoding, providerCallId } = hints;
+  const { executor, argumentsEncoding: encoding, providerCallId, deadlineAt } = hints;
   return (
     (executor === undefined || executor === "client" || executor === "provider") &&
     (encoding === undefined || encoding === "json" || encoding === "text") &&
-    (providerCallId === undefined || isId(providerCallId))
+    (providerCallId === undefined || isId(providerCallId)) &&
+    (deadlineAt === undefined || Number.isSafeInteger(deadlineAt))
   );
 }

@@ -178,6 +178,11 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
     claimOf: claims.claimOf,
     approved,
     isSteer: steers.has,
+    isUsed: (id: string, what: "message" | "call") =>
+      what === "call"
+        ? live.state.calls.has(id)
+        : live.state.items.has(id) || live.state.messages.has(id),
+    clientTools: (live.state.runs.get(runId)?.clientTools ?? []).map(({ name }) => name),
     ...(attached && { process: producer }),
   };
   const shared = { proposals, claims, amend: steers.amend };

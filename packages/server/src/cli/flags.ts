@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import type { WebhookOptions } from "../webhooks/index.ts";
 
 import { DEFAULTS, type ServerOptions } from "../config.ts";
+import { variable } from "./environment.ts";
 
 export interface Flags extends Pick<ServerOptions, "limits"> {
   readonly data: string;
@@ -15,6 +16,7 @@ export interface Flags extends Pick<ServerOptions, "limits"> {
   readonly audience?: string;
   readonly corsOrigins: readonly string[];
   readonly webhooks?: WebhookOptions;
+  readonly agents?: NonNullable<ServerOptions["agents"]>;
 }
 
 /** Reads the flags that `dev` and `serve` share. @throws Error naming the flag that does not fit */
@@ -26,7 +28,7 @@ export function readFlags(args: readonly string[]): Flags {
       port: { type: "string", default: "4646" },
       host: { type: "string", default: "127.0.0.1" },
       pages: { type: "string" },
-      agent: { type: "string" },
+      agent: { type: "string", multiple: true, default: [] },
       lease: { type: "string" },
       rate: { type: "string" },
       "max-result": { type: "string" },
@@ -37,7 +39,8 @@ export function readFlags(args: readonly string[]): Flags {
       "notify-webhook": { type: "string" },
     },
   });
-  const { data, host, pages, agent, lease, issuer, audience } = values;
+  const { data, host, pages, lease, issuer, audience } = values;
+  const { defaultAgent, agents } = agentsOf(values.agent);
   const webhooks = webhooksOf(values["agent-webhook"] ?? [], values["notify-webhook"]);
   const limits = limitsOf(values.rate, values["max-result"]);
   const leaseMs = lease === undefined ? undefined : wholeNumber("lease", lease, 1, 86_400_000);
@@ -49,7 +52,8 @@ export function readFlags(args: readonly string[]): Flags {
     ...(issuer !== undefined && { issuer }),
     ...(audience !== undefined && { audience }),
     ...(pages !== undefined && { pages }),
-    ...(agent !== undefined && { defaultAgent: agent }),
+    ...(defaultAgent !== undefined && { defaultAgent }),
+    ...(agents && { agents }),
     ...(leaseMs !== undefined && { leaseMs, claimLeaseMs: leaseMs }),
     ...(limits && { limits }),
     ...(webhooks && { webhooks }),
@@ -66,6 +70,49 @@ function limitsOf(rate: string | undefined, result: string | undefined): Flags["
     ...(perSecond !== undefined && { commands: { perSecond, burst: 4 * perSecond } }),
     ...(bytes !== undefined && { resultBytes: bytes }),
   };
+}
+
+/**
+ * `--agent <name>` names the agent of sessions that name none; `--agent <url>` says that an AG-UI endpoint is that agent, and
+ * `--agent <name>=<url>` that it is another. What they are sent for their trust is a secret, and those are no flags.
+ */
+function agentsOf(given: readonly string[]): Pick<Flags, "defaultAgent" | "agents"> {
+  const agents = new Map<string, { url: string; headers?: Record<string, string> }>();
+  const names: string[] = [];
+  const add = (name: string, url: string) => {
+    if (agents.has(name)) throw new Error(`--agent names ${name} twice: give each its own name.`);
+    const headers = agentHeaders(name);
+    agents.set(name, { url, ...(headers && { headers }) });
+  };
+  const urls: string[] = [];
+  for (const text of given) {
+    const [, name, url] = /^([^=:/]+)=(.+)$/.exec(text) ?? [];
+    if (name !== undefined && url !== undefined) add(name, url);
+    else if (/^https?:/i.test(text)) urls.push(text);
+    else if (/^[^=]+$/.test(text)) names.push(text);
+    else throw new Error(`--agent must be a name, a URL or <name>=<url>, not ${text}.`);
+  }
+  if (names.length > 1 || urls.length > 1) {
+    throw new Error(
+      "--agent may name one default agent and one URL for it: give others as <name>=<url>.",
+    );
+  }
+  const [
+    defaultAgent = agents.size === 1 && urls.length === 0 ? [...agents.keys()][0] : undefined,
+  ] = names;
+  if (urls[0] !== undefined) add(defaultAgent ?? DEFAULTS.defaultAgent, urls[0]);
+  return {
+    ...(defaultAgent !== undefined && { defaultAgent }),
+    ...(agents.size > 0 && { agents: Object.fromEntries(agents) }),
+  };
+}
+
+/** `HOLDFAST_AGENT_AUTHORIZATION` for all agents, `HOLDFAST_AGENT_AUTHORIZATION_<NAME>` for one. */
+function agentHeaders(name: string): Record<string, string> | undefined {
+  const suffix = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_");
+  const authorization =
+    variable(`HOLDFAST_AGENT_AUTHORIZATION_${suffix}`) ?? variable("HOLDFAST_AGENT_AUTHORIZATION");
+  return authorization === undefined ? undefined : { authorization };
 }
 
 /** Addresses are flags; what messages are signed with is a secret, and those are no flags. */

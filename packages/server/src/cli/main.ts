@@ -3,6 +3,7 @@ import { audit } from "./audit.ts";
 import { dev } from "./dev.ts";
 import { serve } from "./serve.ts";
 import { token } from "./token.ts";
+import { verify } from "./verify.ts";
 
 const USAGE = `holdfast: a durable log for every agent conversation
 
@@ -18,11 +19,18 @@ const USAGE = `holdfast: a durable log for every agent conversation
   holdfast audit verify <file> [--key <public key>]   checks an exported audit
   holdfast audit key                                  the public key it is signed with
 
+  holdfast verify <file, URL or -> [--input <file>] [--strict] [--json]
+                       checks an AG-UI stream: recorded as server-sent events, JSON lines or a JSON array, or live,
+                       answering --input or a greeting; --header '<name>: <value>' goes along, and may be repeated
+                       exit code 0: no violation, 1: some, 2: it could not be read
+
   --data <directory>   where sessions are kept        (default .holdfast)
   --port <port>        0: any free one                (default 4646)
   --host <address>     serve only                     (default 127.0.0.1)
   --pages <directory>  static pages served at /
   --agent <name>       of sessions that name none     (default default)
+  --agent [<name>=]<url>  an AG-UI endpoint that is an agent, without a name the one above; may be repeated
+                       HOLDFAST_AGENT_AUTHORIZATION is sent to them, HOLDFAST_AGENT_AUTHORIZATION_<NAME> to one
   --lease <ms>         how long an agent may be silent (default 30000)
   --rate <number>      commands a second of one principal, four times that at once (default 500)
   --max-result <bytes> of a call's answer; a larger one is kept in part (default 262144)
@@ -46,6 +54,7 @@ try {
   else if (command === "serve") await serve(args);
   else if (command === "token") await token(args);
   else if (command === "audit") await audit(args);
+  else if (command === "verify") await verify(args);
   else if (command === undefined || command === "help" || command === "--help") console.log(USAGE);
   else throw new Error(`There is no command ${command}.\n\n${USAGE}`);
 } catch (error) {

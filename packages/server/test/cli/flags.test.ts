@@ -32,3 +32,40 @@ test("webhooks without a secret are refused", () => {
     "HOLDFAST_WEBHOOK_SECRET is not set",
   );
 });
+
+test.each([
+  [["demo"], { defaultAgent: "demo" }],
+  [["http://a.test/"], { agents: { default: { url: "http://a.test/" } } }],
+  [
+    ["demo", "http://a.test/"],
+    { defaultAgent: "demo", agents: { demo: { url: "http://a.test/" } } },
+  ],
+  [
+    ["demo=http://a.test/?x=y"],
+    { defaultAgent: "demo", agents: { demo: { url: "http://a.test/?x=y" } } },
+  ],
+  [
+    ["a=http://a.test/", "b=http://b.test/"],
+    { agents: { a: { url: "http://a.test/" }, b: { url: "http://b.test/" } } },
+  ],
+])("--agent %j names agents and where they are", (given, expected) => {
+  const { defaultAgent, agents } = readFlags(given.map((text) => `--agent=${text}`));
+  expect({ ...(defaultAgent && { defaultAgent }), ...(agents && { agents }) }).toEqual(expected);
+});
+
+test.each([
+  [["a", "b"], /^--agent may name one default agent/],
+  [["http://a.test/", "http://b.test/"], /^--agent may name one default agent/],
+  [["a=http://a.test/", "a=http://b.test/"], /^--agent names a twice/],
+  [["a="], /^--agent must be a name, a URL or <name>=<url>/],
+])("--agent %j is refused", (given, words) => {
+  expect(() => readFlags(given.map((text) => `--agent=${text}`))).toThrow(words);
+});
+
+test("what agents are to trust comes from the environment: for all, or for one", () => {
+  vi.stubEnv("HOLDFAST_AGENT_AUTHORIZATION", "Bearer all");
+  vi.stubEnv("HOLDFAST_AGENT_AUTHORIZATION_MY_AGENT", "Bearer mine");
+  const { agents } = readFlags(["--agent=my-agent=http://a.test/", "--agent=b=http://b.test/"]);
+  expect(agents?.["my-agent"]?.headers).toEqual({ authorization: "Bearer mine" });
+  expect(agents?.["b"]?.headers).toEqual({ authorization: "Bearer all" });
+});

@@ -10,6 +10,7 @@ import { decodeJwt } from "jose";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createServer, memoryStorage } from "../../src/index.ts";
 import { openSqlite } from "../../src/storage/sqlite/open.ts";
+import { endpoint, text } from "../upstream/endpoint.ts";
 import { hashFiles } from "../storage/directory.ts";
 import { until } from "../support/clock.ts";
 
@@ -69,6 +70,28 @@ test("holdfast dev keeps sessions and tokens over a SIGTERM, which it obeys at o
   const again = await listening(dev());
   const found = await fetch(`${again}/v1/sessions/s`, { headers });
   expect([found.status, await found.json()]).toEqual([200, await made.json()]);
+});
+
+test("holdfast dev --agent makes an AG-UI endpoint the agent of sessions that name none", async () => {
+  await using agent = await endpoint((asked) => asked.start(...text("t", "Hello.")).finish());
+  const run = holdfast(["dev", "--data", directory, "--port", "0", "--agent", agent.url], {
+    HOLDFAST_AGENT_AUTHORIZATION: "Bearer key",
+  });
+  const url = await listening(run);
+  const given = await fetch(`${url}/v1/dev/token`, { method: "POST", body: '{"name":"Ana"}' });
+  const { token } = (await given.json()) as { token: string };
+  const headers = { authorization: `Bearer ${token}` };
+  await fetch(`${url}/v1/sessions/s`, { method: "PUT", headers });
+  const message = { id: "c", type: "message.send", messageId: "m", content: "Hi" };
+  const body = JSON.stringify(message);
+  await fetch(`${url}/v1/sessions/s/commands`, { method: "POST", headers, body });
+  await until("the answer", async () => {
+    const state = await fetch(`${url}/v1/sessions/s/state`, { headers });
+    return (await state.text()).includes('"outcome":"complete"');
+  });
+  expect(agent.asked[0]?.headers["authorization"]).toBe("Bearer key");
+  run.child.kill("SIGTERM");
+  expect(await run.ended).toEqual([0, null]);
 });
 
 test("a directory in use is refused in one line", async () => {

@@ -1,0 +1,166 @@
+import type { Answer } from "../../call.ts";
+import type { AgentItem, CallAnswerCommand } from "../../command.ts";
+import { AG_UI } from "../interrupt.ts";
+import type { AgUiEventOf } from "../vocabulary.ts";
+import type { IngestContext } from "./context.ts";
+import { withOwn } from "./own.ts";
+
+/** A call that the stream made, as far as it came. */
+export interface StreamedCall {
+  readonly name: string;
+  status: "open" | "ended";
+  arguments: string;
+  answered: boolean;
+  /** One of an earlier run that was approved, told again. */
+  readonly restated?: true;
+  /** A result that came before the call was complete. */
+  held?: AgUiEventOf<"TOOL_CALL_RESULT">;
+}
+
+type ResultEvent = Pick<AgUiEventOf<"TOOL_CALL_RESULT">, "toolCallId" | "messageId" | "content"> &
+  Partial<AgUiEventOf<"TOOL_CALL_RESULT">>;
+
+/** What comes of a run's call events (SPEC 12.4). */
+export interface CallIngest {
+  readonly calls: ReadonlyMap<string, StreamedCall>;
+  start(event: AgUiEventOf<"TOOL_CALL_START">): AgentItem[];
+  arguments(event: AgUiEventOf<"TOOL_CALL_ARGS">): AgentItem[];
+  end(event: AgUiEventOf<"TOOL_CALL_END">): AgentItem[];
+  /** @param error of a tool message: it failed */
+  result(event: ResultEvent, error?: string): AgentItem[];
+  /** The run has failed: results of calls that never became complete are kept as they came. */
+  abandon(): AgentItem[];
+}
+
+export function createCallIngest(context: IngestContext): CallIngest {
+  const { scope, ids, rounds, note, isGivenCall, isHistoryKnown } = context;
+  const calls = new Map<string, StreamedCall>();
+
+  function start(event: AgUiEventOf<"TOOL_CALL_START">): AgentItem[] {
+    const { toolCallId: said, toolCallName: name, parentMessageId: parent } = event;
+    const known = calls.get(said);
+    if (!known && scope.approved?.has(said)) {
+      calls.set(said, { name, status: "open", arguments: "", answered: false, restated: true });
+      note("restated", `The call '${said}' was approved before this run, and came again.`, said);
+      return [];
+    }
+    if (known?.restated) {
+      known.status = "open";
+      return [];
+    }
+    const goesOn = known && !known.answered;
+    const items = goesOn ? [] : rounds.before(parent);
+    if (goesOn) known.status = "open";
+    else calls.set(said, { name, status: "open", arguments: "", answered: false });
+    const toolCallId = ids.call(said);
+    const parentMessageId = parent === undefined ? undefined : ids.parent(parent, rounds.number);
+    rounds.began(`call ${said}`, parent ?? said);
+    rounds.owes(said);
+    const own = {
+      toolCallId: toolCallId === said ? undefined : said,
+      parentMessageId: parentMessageId === parent ? undefined : parent,
+    };
+    items.push({
+      ...event,
+      toolCallId,
+      ...(parentMessageId !== undefined && { parentMessageId }),
+      ...withOwn(event.metadata, own),
+    });
+    return items;
+  }
+
+  function answer(event: ResultEvent, error?: string): AgentItem[] {
+    const {
+      type: _,
+      toolCallId: said,
+      messageId: minted,
+      content,
+      role: __,
+      metadata,
+      ...rest
+    } = event;
+    const message = ids.start("tool", minted, rounds.number);
+    if (message.changed) reused(context, minted, message.changed);
+    rounds.answered(said);
+    const callId = ids.call(said);
+    const claimId = scope.claimOf?.(callId);
+    const own = { ...rest, error, messageId: message.id === minted ? undefined : minted };
+    const item: CallAnswerCommand = {
+      type: "call.answer",
+      callId,
+      ...(claimId !== undefined && { claimId }),
+      outcome: error === undefined ? "ok" : "error",
+      answer: answerOf(content, error),
+      messageId: message.id,
+      ...withOwn(metadata, own),
+    };
+    return [item];
+  }
+
+  return {
+    calls,
+    start,
+    arguments(event) {
+      const call = calls.get(event.toolCallId);
+      if (!call) return [];
+      call.arguments += event.delta;
+      if (call.restated) return [];
+      const toolCallId = ids.call(event.toolCallId);
+      return [toolCallId === event.toolCallId ? event : { ...event, toolCallId }];
+    },
+    end(event) {
+      const call = calls.get(event.toolCallId);
+      if (!call) return [];
+      call.status = "ended";
+      rounds.ended(`call ${event.toolCallId}`);
+      const { held } = call;
+      delete call.held;
+      const ended = call.restated ? [] : [{ ...event, toolCallId: ids.call(event.toolCallId) }];
+      return held ? [...ended, ...answer(held)] : ended;
+    },
+    result(event, error) {
+      const { toolCallId: said } = event;
+      const call = calls.get(said);
+      if (call?.status === "open") {
+        // It is tolerated, and nothing can be answered that is not complete.
+        call.held ??= { type: "TOOL_CALL_RESULT", ...event };
+        call.answered = true;
+        return [];
+      }
+      if (!call && isHistoryKnown() && !isGivenCall(said)) {
+        note("unknown_call", `There is a result of the call '${said}', which nobody made.`, said);
+        return [{ type: "RAW", source: AG_UI, event }];
+      }
+      if (call) call.answered = true;
+      return answer(event, error);
+    },
+    abandon() {
+      const held = [...calls.values()].flatMap((call) => (call.held ? [call.held] : []));
+      for (const call of calls.values()) delete call.held;
+      return held.map((event) => ({ type: "RAW", source: AG_UI, event }));
+    },
+  };
+}
+
+/** Says that an id is not the agent's own. */
+export function reused(
+  { note }: Pick<IngestContext, "note">,
+  id: string,
+  changed: "used" | "reopened" | "unusable",
+): void {
+  if (changed === "reopened") {
+    note("reopened", `The message '${id}' goes on after its round: as one of its own.`, id);
+  } else note("D12", `The id '${id}' cannot be used: the message has another.`, id);
+}
+
+/** Typed by its form alone, and never looked into. A failure without words of its own says why it is one. */
+function answerOf(content: ResultEvent["content"], error: string | undefined): Answer {
+  if (typeof content === "string") {
+    return { type: "text", text: content === "" && error !== undefined ? error : content };
+  }
+  // Content parts are JSON: they came as that.
+  return {
+    type: "parts",
+    parts: content as unknown as Extract<Answer, { type: "parts" }>["parts"],
+  };
+}

@@ -1,0 +1,295 @@
+import type { Encoder } from "../../codec.ts";
+import type { AgentItem } from "../../command.ts";
+import type { RunFailure } from "../../events.ts";
+import { isObject } from "../../json.ts";
+import { AG_UI } from "../interrupt.ts";
+import { createAgUiReader, endAgUi, readAgUi } from "../reader.ts";
+import { violates, type AgUiViolation, type AgUiWarning } from "../rules.ts";
+import { isAgUiType, type AgUiEvent, type AgUiEventOf } from "../vocabulary.ts";
+import { createCallIngest } from "./calls.ts";
+import type { IngestContext } from "./context.ts";
+import { createDiagnostics, type AgUiDiagnostic } from "./diagnostics.ts";
+import { createIngestIds } from "./ids.ts";
+import { interruptItems } from "./interrupts.ts";
+import { createMessageIngest } from "./messages.ts";
+import { createRounds } from "./rounds.ts";
+import { streamName, type AgUiScope } from "./scope.ts";
+import { snapshotItems, type SnapshotContext } from "./snapshot.ts";
+
+/** How the run that was asked for ended, as its agent says. */
+export type AgUiOutcome = "success" | "interrupt" | "cancelled" | "error";
+
+/** Takes AG-UI events as they come. */
+export interface AgUiEncoder extends Encoder<unknown> {
+  /** Undefined while the run goes on, and for one that broke off. */
+  readonly outcome: AgUiOutcome | undefined;
+  /** The rule that the stream broke: nothing of it is taken from there on. */
+  readonly violation: AgUiViolation | undefined;
+  /**
+   * Why the run fails if the stream ends now: what its agent says, the rule it broke, or that the run did not end. A run
+   * that was stopped on purpose is `cancelled`, to whoever knows no better.
+   */
+  readonly failure: RunFailure | undefined;
+}
+
+/**
+ * Turns the AG-UI events of one run into what an attempt appends (SPEC 12.4). Holds them against the protocol first: from
+ * the first that breaks a rule, nothing is taken. Everything else ends up in the log: content as it is, results as answers,
+ * interrupts as approvals and calls, what AG-UI does not describe as RAW events, and how the run ended in its metadata.
+ */
+export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
+  const { input, strict = false } = scope;
+  const frontend = input ? input.tools.map(({ name }) => name) : scope.clientTools;
+  const reader = createAgUiReader({
+    ...(input && { threadId: input.threadId, runId: input.runId }),
+    ...(frontend && { frontendTools: frontend }),
+    strict,
+  });
+  const name = streamName(scope);
+  const diagnostics = createDiagnostics();
+  const given = new Given(scope);
+  let failure: RunFailure | undefined;
+  let violation: AgUiViolation | undefined;
+  let outcome: AgUiOutcome | undefined;
+  /** A run before the one that was asked for: what it says is history. */
+  let isOther = false;
+  let record: Record<string, unknown> = {};
+  let index = 0;
+
+  const ids = createIngestIds(scope, (id) => given.messages.has(id));
+  const rounds = createRounds(scope.steers);
+  const { isCall: isGivenCall, isMessage: isGivenMessage } = given;
+  const isHistoryKnown = () => given.isKnown;
+  const base: IngestContext = { scope, ids, rounds, note, isGivenCall, isHistoryKnown };
+  const messages = createMessageIngest(base);
+  const calls = createCallIngest(base);
+  const context: SnapshotContext = { ...base, messages, calls, take, isGivenMessage };
+
+  function note(rule: AgUiDiagnostic["rule"], message: string, id?: string): void {
+    diagnostics.note({ rule, message, index, ...(id !== undefined && { id }) });
+    if (strict && rule === "D12") violation ??= { ...violates("D12", message), index };
+  }
+
+  function annotate(more: Record<string, unknown>): AgentItem[] {
+    record = { ...record, ...more };
+    return [{ type: "run.annotate", metadata: { [AG_UI]: { [name]: record } } }];
+  }
+
+  function take(event: AgUiEvent): AgentItem[] {
+    const items = takeOne(event);
+    rounds.keep(items);
+    return items;
+  }
+
+  function takeOne(event: AgUiEvent): AgentItem[] {
+    switch (event.type) {
+      case "TEXT_MESSAGE_CONTENT":
+      case "REASONING_MESSAGE_CONTENT":
+        return messages.content(event);
+      case "TOOL_CALL_ARGS":
+        return calls.arguments(event);
+      case "TEXT_MESSAGE_START":
+      case "REASONING_MESSAGE_START":
+        return messages.start(event);
+      case "TEXT_MESSAGE_END":
+      case "REASONING_MESSAGE_END":
+        return messages.end(event);
+      case "REASONING_START":
+        return [...rounds.before(), event];
+      case "TOOL_CALL_START":
+        return calls.start(event);
+      case "TOOL_CALL_END":
+        return calls.end(event);
+      case "TOOL_CALL_RESULT":
+        return calls.result(event);
+      case "REASONING_ENCRYPTED_VALUE":
+        return [
+          event.subtype === "message" ? { ...event, entityId: ids.of(event.entityId) } : event,
+        ];
+      case "SUBAGENT_STARTED": {
+        const { parentMessageId: parent } = event;
+        return [parent === undefined ? event : { ...event, parentMessageId: ids.of(parent) }];
+      }
+      case "REASONING_END":
+      case "STATE_SNAPSHOT":
+      case "STATE_DELTA":
+      case "ACTIVITY_SNAPSHOT":
+      case "ACTIVITY_DELTA":
+      case "SUBAGENT_FINISHED":
+      case "SUBAGENT_ERROR":
+      case "STEP_STARTED":
+      case "STEP_FINISHED":
+      case "CUSTOM":
+      case "RAW":
+        return [event];
+      case "MESSAGES_SNAPSHOT":
+      case "RUN_STARTED":
+      case "RUN_FINISHED":
+      case "RUN_ERROR":
+      case "TEXT_MESSAGE_CHUNK":
+      case "TOOL_CALL_CHUNK":
+      case "REASONING_MESSAGE_CHUNK":
+        return []; // these do not come here
+      default:
+        return event satisfies never;
+    }
+  }
+
+  function takeRun(event: AgUiEvent): AgentItem[] {
+    if (event.type === "RUN_STARTED") return started(event);
+    if (isOther) return [];
+    switch (event.type) {
+      case "RUN_FINISHED":
+        return finished(event);
+      case "RUN_ERROR":
+        return failed(event);
+      case "MESSAGES_SNAPSHOT":
+        return snapshotItems(event, context);
+      default:
+        return take(event);
+    }
+  }
+
+  function started(event: AgUiEventOf<"RUN_STARTED">): AgentItem[] {
+    isOther = input !== undefined && event.runId !== input.runId;
+    if (isOther) {
+      const words = `The run '${event.runId}' is not the one that was asked for: it was left out.`;
+      note("other_run", words, event.runId);
+      return [];
+    }
+    given.echoed(event.input?.messages);
+    const { type: _, threadId: __, input: ___, ...said } = event;
+    return [...annotate(said), ...rounds.open()];
+  }
+
+  function finished(event: AgUiEventOf<"RUN_FINISHED">): AgentItem[] {
+    const { type: _, threadId: __, runId: ___, outcome: said, ...rest } = event;
+    outcome = said?.type ?? "success";
+    const interrupts = said?.type === "interrupt" ? said.interrupts : undefined;
+    const asked = interrupts ? interruptItems(interrupts, calls.calls) : [];
+    const named = { ...(interrupts && { interrupts: interrupts.map(({ id }) => id) }) };
+    return [
+      ...asked,
+      ...rounds.close(),
+      ...annotate({ ...rest, outcome, ...named, ...diagnostics.record() }),
+    ];
+  }
+
+  function failed(event: AgUiEventOf<"RUN_ERROR">): AgentItem[] {
+    const { type: _, message, code, ...rest } = event;
+    outcome = "error";
+    failure ??= { code: code ?? "agent_error", message };
+    const error = { message, ...(code !== undefined && { code }) };
+    return [...calls.abandon(), ...annotate({ ...rest, outcome, error, ...diagnostics.record() })];
+  }
+
+  function broken(broke: AgUiViolation, type: string): AgentItem[] {
+    violation = broke;
+    failure ??= failureOf(broke, type);
+    return [...calls.abandon(), ...annotate({ violation: broke, ...diagnostics.record() })];
+  }
+
+  return {
+    encode(raw) {
+      if (violation) return [];
+      index = reader.events;
+      const read = readAgUi(reader, raw);
+      for (const warning of read.warnings) diagnostics.note({ ...warning, index });
+      const items = read.events.flatMap(takeRun);
+      if (!isOther && read.warnings.length > 0) keepUnknown(items, raw, read.warnings);
+      const broke = violation ?? read.violation;
+      if (broke) items.push(...broken(broke, typeIn(raw)));
+      return items;
+    },
+    get outcome() {
+      return violation ? undefined : outcome;
+    },
+    get violation() {
+      return violation;
+    },
+    get failure() {
+      if (failure) return failure;
+      if (outcome === "cancelled") {
+        return { code: "cancelled", message: "The agent says that it was stopped on purpose." };
+      }
+      const cut = endAgUi(reader);
+      if (cut)
+        return {
+          code: cut.rule === "D1" ? "agent_lost" : "protocol_violation",
+          message: cut.message,
+        };
+      return outcome === undefined
+        ? { code: "agent_lost", message: "The stream ended without the run that was asked for." }
+        : undefined;
+    },
+  };
+}
+
+/** What was there before the stream: what its input holds, or else what its agent or the session says. */
+class Given {
+  readonly messages = new Set<string>();
+  readonly #calls = new Set<string>();
+  readonly #scope: AgUiScope;
+  isKnown = false;
+
+  constructor(scope: AgUiScope) {
+    this.#scope = scope;
+    if (scope.input) this.#add(scope.input.messages);
+  }
+
+  /** The input that the run echoes, where nobody else told. */
+  echoed(messages: Messages | undefined): void {
+    if (!this.#scope.input && messages) this.#add(messages);
+  }
+
+  readonly isMessage = (id: string): boolean =>
+    this.messages.has(id) || this.#isUsed(id, "message");
+
+  readonly isCall = (id: string): boolean =>
+    this.#calls.has(id) || (this.#scope.approved?.has(id) ?? false) || this.#isUsed(id, "call");
+
+  #isUsed(id: string, what: "message" | "call"): boolean {
+    return !this.isKnown && (this.#scope.isUsed?.(id, what) ?? false);
+  }
+
+  #add(messages: Messages): void {
+    this.isKnown = true;
+    for (const message of messages) {
+      this.messages.add(message.id);
+      if (message.role !== "assistant") continue;
+      for (const { id } of message.toolCalls ?? []) this.#calls.add(id);
+    }
+  }
+}
+
+type Messages = NonNullable<AgUiScope["input"]>["messages"];
+
+/**
+ * Adds what AG-UI does not describe: a property beside the event's own where it goes to the log, everything else as the
+ * event that came, whole.
+ */
+function keepUnknown(items: AgentItem[], raw: unknown, warnings: readonly AgUiWarning[]): void {
+  if (!isObject(raw)) return;
+  const unknown = warnings.filter(({ rule }) => rule === "E2" || rule === "E3" || rule === "E4");
+  if (unknown.length === 0) return;
+  const keys = unknown.map(({ rule, path = "" }) => {
+    return rule === "E3" && /^\/[^/~]+$/.test(path) ? path.slice(1) : undefined;
+  });
+  const last = items.at(-1);
+  if (last && isAgUiType(last.type) && keys.every((key) => key !== undefined)) {
+    const beside = Object.fromEntries(keys.map((key) => [key, raw[key]]));
+    items[items.length - 1] = { ...beside, ...last };
+    return;
+  }
+  items.push({ type: "RAW", source: AG_UI, event: raw });
+}
+
+function failureOf({ rule, message, fix, index }: AgUiViolation, type: string): RunFailure {
+  const where = index === undefined ? "The stream" : `Event ${index} (${type})`;
+  return { code: "protocol_violation", message: `${where} breaks rule ${rule}: ${message} ${fix}` };
+}
+
+function typeIn(raw: unknown): string {
+  const type = isObject(raw) ? raw["type"] : undefined;
+  return typeof type === "string" ? type.slice(0, 64) : "no type";
+}

@@ -1,0 +1,2 @@
+export type { AgUiEncoder, AgUiInput } from "@holdfast/protocol/ag-ui";
+export { agUi } from "./codec.ts";
