@@ -18,7 +18,15 @@ export interface Story {
    *
    * @returns what is told of it, and whether that is all
    */
-  readonly tell: (state: SessionState, events: readonly Outgoing[], entry?: Entry) => Told;
+  readonly tell: (state: SessionState, events: readonly Outgoing[], at: Moment) => Told;
+}
+
+/** Where in the log a story is. */
+export interface Moment {
+  /** The entry it was just told; none before the first. */
+  readonly entry?: Entry;
+  /** The entry is the last of its commit: within one, a state may be what it never was to anybody. */
+  readonly isWhole: boolean;
 }
 
 export interface Told {
@@ -43,7 +51,7 @@ export interface Feed {
 export function createFeed(state: SessionState, story: Story): Feed {
   const { projection } = story;
   return {
-    begin: () => story.tell(state, story.prelude),
+    begin: () => story.tell(state, story.prelude, { isWhole: true }),
     take({ text }) {
       const { entries } = JSON.parse(text) as Frame;
       const events: Outgoing[] = [];
@@ -54,7 +62,8 @@ export function createFeed(state: SessionState, story: Story): Feed {
         const projected = projection
           .project(entry, state)
           .map((event, index) => ({ event, cursor: { offset, index } }));
-        const told = story.tell(state, projected, entry);
+        const isWhole = entry === entries.at(-1);
+        const told = story.tell(state, projected, { entry, isWhole });
         events.push(...told.events);
         if (told.isOver) return { events, isOver: true };
       }

@@ -1,4 +1,4 @@
-import type { Entry, Offset, Run, SessionState } from "@holdfast/protocol";
+import type { Offset, Run, SessionState } from "@holdfast/protocol";
 import {
   createProjection,
   joinThread,
@@ -7,7 +7,7 @@ import {
   type ProjectionOptions,
   type Resumed,
 } from "@holdfast/protocol/ag-ui";
-import type { Outgoing, Story, Told } from "./feed.ts";
+import type { Moment, Outgoing, Story, Told } from "./feed.ts";
 import { openInterrupts, pendingCalls } from "./pending.ts";
 import { afterState, type Asked } from "./thread-story.ts";
 
@@ -36,13 +36,14 @@ export function requestStory(
     : beginning(state, asked, showsAll ? options : own);
   let { begun } = from;
 
-  function tell(now: SessionState, events: readonly Outgoing[], entry?: Entry): Told {
+  function tell(now: SessionState, events: readonly Outgoing[], { entry, isWhole }: Moment): Told {
     const run = now.runs.get(runId);
     const { shown } = projection;
     if (shown?.runId === runId && shown.attempt >= asked.activation) begun = true;
-    if (now.head < since || !run) return { events, isOver: false };
+    const isBetween = !run || now.head < since || (!begun && !isWhole);
+    if (isBetween) return { events, isOver: false };
     if (run.status !== "ended" && run.status !== "suspended") {
-      return { events, isOver: showsAll && !shown && waitsBehind(now, run) };
+      return { events, isOver: showsAll && isWhole && !shown && waitsBehind(now, run) };
     }
     if (begun) return { events: entry ? upToEnd(events) : events, isOver: true };
     if (run.status === "suspended" && pendsOthers(now, runId)) return { events, isOver: false };

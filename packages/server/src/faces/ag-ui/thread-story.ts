@@ -41,9 +41,9 @@ export function threadStory(
   return {
     prelude,
     projection,
-    tell: (now, told) => ({
-      events: told,
-      isOver: projection.shown === undefined && !isAtWork(now),
+    tell: (now, events, { isWhole }) => ({
+      events,
+      isOver: isWhole && projection.shown === undefined && !isAtWork(now),
     }),
   };
 }
