@@ -1,4 +1,4 @@
-import { AG_UI_RULES, type AgUiViolation } from "@holdfast/protocol";
+import { AG_UI_RULES, type AgUiViolation } from "@holdfast/protocol/ag-ui";
 import { createParser } from "eventsource-parser";
 
 /** One thing that a stream holds: what should be an event, or what is wrong with how it was written. */

@@ -5,7 +5,7 @@ import {
   type AgUiViolation,
   type AgUiWarning,
   type VerifyOptions,
-} from "@holdfast/protocol";
+} from "@holdfast/protocol/ag-ui";
 import type { Recorded } from "./recorded.ts";
 
 /** Something that was found in a stream, at its first event; `count`: how many events gave it. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { AG_UI_RULES, enforceAgUiInput, type AgUiInput } from "@holdfast/protocol";
+import { AG_UI_RULES, enforceAgUiInput, type AgUiInput } from "@holdfast/protocol/ag-ui";
 import { recorded, type Recorded } from "./recorded.ts";
 import { verifyStream, type Finding, type Findings } from "./verify-stream.ts";
 
