@@ -50,7 +50,7 @@ export interface RunRequest {
   readonly input: { readonly runId: string };
 }
 
-/** What CopilotKit's runtime takes as its `runner`. `Event` is what it calls an event of AG-UI. */
+/** What CopilotKit's runtime takes as its `runner`. `Event` is its type for an event of AG-UI; `never` fits any of them. */
 export interface HoldfastRunner<Event extends { readonly type: string }> extends AsyncDisposable {
   /**
    * Posts the input, and tells of the run that it began. That nobody listens any more stops nothing. What the server
@@ -84,7 +84,7 @@ export interface HoldfastRunner<Event extends { readonly type: string }> extends
  *
  * @throws RangeError where an agent of its own is the server's: it would ask itself
  */
-export function createHoldfastRunner<Event extends { readonly type: string }>(
+export function createHoldfastRunner<Event extends { readonly type: string } = never>(
   options: HoldfastRunnerOptions,
 ): HoldfastRunner<Event> {
   const { url, token, own, patienceMs = 60_000 } = options;

@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { subscribe } from "node:diagnostics_channel";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { HttpAgent } from "@ag-ui/client";
+import { CopilotRuntime, createCopilotRuntimeHandler } from "@copilotkit/runtime/v2";
+import { createCopilotNodeHandler } from "@copilotkit/runtime/v2/node";
+import { createHoldfastRunner } from "@holdfast/sdk/copilotkit";
+import type { Setup, Told } from "./messages.ts";
+import { OwnAgent } from "./own-agent.ts";
+
+// CopilotKit's runtime as people deploy it, in a process that a test may kill.
+
+const tell = (told: Told) => void process.send?.(told);
+
+subscribe("net.client.socket", (message) => {
+  const { socket } = message as { readonly socket: Socket };
+  const outside = (address: string) => {
+    if (address !== "127.0.0.1" && address !== "::1") tell({ type: "outside", address });
+  };
+  socket.once("lookup", (_error, address, _family, host) => outside(address || host));
+  socket.once("connect", () => outside(socket.remoteAddress ?? ""));
+});
+
+const { mode, server, token, agentToken, name } = JSON.parse(process.env["SETUP"] ?? "") as Setup;
+const headers = { authorization: `Bearer ${token}` };
+const url = `${server}/v1/agents/demo/ag-ui`;
+
+/** Pointed at Holdfast by its URL. What the runtime stops is a request: the run, whoever works on it. */
+class HoldfastAgent extends HttpAgent {
+  override abortRun(): void {
+    const body = JSON.stringify({ threadId: this.threadId });
+    const type = { "content-type": "application/json" };
+    void fetch(`${this.url}/stop`, { method: "POST", headers: { ...this.headers, ...type }, body });
+    super.abortRun();
+  }
+}
+
+const go = async () => void (await once(process, "message"));
+const own = new OwnAgent({ tell, go });
+
+const shared = { url: server, token, backoff: { baseMs: 10, maxMs: 200 } };
+
+function runtimeOf(): CopilotRuntime {
+  switch (mode) {
+    case "url":
+      return new CopilotRuntime({ agents: { demo: new HoldfastAgent({ url, headers }) } });
+    case "runner":
+      return new CopilotRuntime({
+        agents: { demo: new HttpAgent({ url }) },
+        runner: createHoldfastRunner(shared),
+      });
+    case "own": {
+      const named = name !== undefined && { name };
+      return new CopilotRuntime({
+        agents: { demo: own },
+        runner: createHoldfastRunner({
+          ...shared,
+          own: { agents: { demo: own }, token: agentToken, ...named },
+        }),
+      });
+    }
+  }
+}
+
+const runtime = runtimeOf();
+const listener = createServer((request, response) => {
+  void createCopilotNodeHandler(createCopilotRuntimeHandler({ runtime }))(request, response);
+});
+listener.listen(0, "127.0.0.1", () => {
+  const { port } = listener.address() as AddressInfo;
+  tell({ type: "listening", url: `http://127.0.0.1:${port}` });
+});
+process.once("disconnect", () => process.exit());
