@@ -8,7 +8,7 @@ import {
   readAgUi,
   verifyAgUi,
   type AgUiEvent,
-} from "@holdfast/protocol";
+} from "@holdfast/protocol/ag-ui";
 import { Subject } from "rxjs";
 import type { Limit } from "./limits.ts";
 

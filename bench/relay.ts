@@ -102,14 +102,16 @@ async function measure(seconds: number): Promise<RelayResult> {
         const direct = listener();
         const headers = { accept: "text/event-stream" };
         const authorization = `Bearer ${token}`;
-        const stream = subscribe(`${session}/entries`, { ...headers, authorization }, relayed.hear);
+        const stream = subscribe(`${session}/entries`, { ...headers, authorization }, (n) =>
+          relayed.hear(n),
+        );
         await stream;
         const message = { id: "go", type: "message.send", messageId: "m", content: "Go." };
         await post(`${session}/commands`, token, message);
         const own = subscribe(
           agentUrl,
           { ...headers, "content-type": "application/json" },
-          direct.hear,
+          (n) => direct.hear(n),
           {
             method: "POST",
             body: JSON.stringify({ threadId: "direct", runId: "direct", messages: [] }),

@@ -57,15 +57,15 @@ export function startRun(face: Face, state: SessionState, runId: string): AgUiEv
   ];
   if (told.kind === "snapshots")
     for (const snapshot of told.snapshots) events.push(snapshotEvent(face, snapshot));
-  const path = statePathOf(face, state);
-  if (isStateOther(face, state, path)) events.push(...tellState(face, state));
-  face.statePath = path.at(-1);
+  if (isStateOther(face, state)) events.push(...tellState(face, state));
+  face.statePath = statePathOf(face, state).at(-1);
   return events;
 }
 
 /** Whether the reader's state may be another than the path's. */
-function isStateOther(face: Face, state: SessionState, path: readonly string[]): boolean {
+export function isStateOther(face: Face, state: SessionState): boolean {
   const { statePath, stateStale, options } = face;
+  const path = statePathOf(face, state);
   if (statePath !== undefined) return stateStale || !path.includes(statePath);
   if (options.state === undefined) return true;
   face.stateTold = true;

@@ -21,7 +21,7 @@ export interface AgUiRunInput {
 }
 
 /**
- * The input of the AG-UI run with which a run's current attempt goes on (SPEC 12.4): the run's path as messages, under the
+ * The input of the AG-UI run with which a run's current attempt goes on (SPEC 12.5): the run's path as messages, under the
  * agent's own ids, every call with a result but those that its resume entries decide; the tools that clients execute;
  * an entry for every interrupt that is open; state, context and further properties as they were asked for last.
  */

@@ -1,8 +1,9 @@
 import type { Entry, Scope } from "../entry.ts";
 import type { CallEvent, ContentEvent } from "../events.ts";
 import type { Run } from "../run.ts";
-import type { SessionState } from "../state.ts";
-import { begin } from "./begin.ts";
+import { tipOf, type SessionState } from "../state.ts";
+import { pathTo } from "../tree.ts";
+import { begin, isStateOther } from "./begin.ts";
 import { isActivated, resync, statePathOf, targetOf, tellState, snapshotEvent } from "./face.ts";
 import type { Face, ProjectionOptions, Shown } from "./face.ts";
 import type { AgUiEvent } from "./face-event.ts";
@@ -220,8 +221,7 @@ function finish(face: Face, state: SessionState, run: Run): AgUiEvent[] {
   if (!shown) return [];
   const { threadId } = face.options;
   const events = closeAll(face.open, closingOf(run), peer);
-  // What runs beside each other say of one activity stands in the order of their nodes.
-  if (isFollowed(face, state, run)) face.changed = true;
+  if (!isLast(face, state, run)) face.changed = true;
   face.shown = undefined;
   const follower = nextOf(face, state);
   if (!follower && (face.changed || face.owed)) events.push(...bringUpToDate(face, state));
@@ -230,10 +230,15 @@ function finish(face: Face, state: SessionState, run: Run): AgUiEvent[] {
   return events;
 }
 
-/** Whether a run stands behind this one on its path that was active too. */
-function isFollowed(face: Face, state: SessionState, run: Run): boolean {
-  const path = statePathOf(face, state);
-  return path.slice(path.indexOf(run.id) + 1).some((id) => state.runs.get(id)?.activation);
+/**
+ * Whether a run ends the thread that its reader sees next. Where it is on another path, that is another thread; and what
+ * runs beside each other say of one activity stands in the order of their nodes, not of the log.
+ */
+function isLast({ options }: Face, state: SessionState, run: Run): boolean {
+  const tip = options.runId ?? tipOf(state);
+  const path = tip === undefined ? [] : pathTo(state, tip);
+  const at = path.indexOf(run.id);
+  return at !== -1 && !path.slice(at + 1).some((id) => state.runs.get(id)?.activation);
 }
 
 function bringUpToDate(face: Face, state: SessionState): AgUiEvent[] {
@@ -242,8 +247,13 @@ function bringUpToDate(face: Face, state: SessionState): AgUiEvent[] {
   const told = tell(face.held, target, { peer, changed: isChanged });
   face.changed = false;
   face.owed = false;
-  if (told.kind === "snapshots") return told.snapshots.map((it) => snapshotEvent(face, it));
-  return told.messages.length > 0 ? [snapshotEvent(face, [...face.held.own, ...target])] : [];
+  const events =
+    told.kind === "snapshots"
+      ? told.snapshots.map((it) => snapshotEvent(face, it))
+      : told.messages.length > 0
+        ? [snapshotEvent(face, [...face.held.own, ...target])]
+        : [];
+  return isStateOther(face, state) ? [...events, ...tellState(face, state)] : events;
 }
 
 /** The run that is active and was not shown, the one that began first. */
@@ -266,7 +276,7 @@ function projectCall(face: Face, event: CallEvent, state: SessionState): AgUiEve
   if (!call) {
     // Dropped: it only repeated another.
     if (!isTold) return [];
-    return [...closeWhere(face.open, (_, id) => id === event.callId), ...changed(face, state)];
+    return [...closeCall(face, event.callId), ...changed(face, state)];
   }
   if (call.name === INTERRUPT_TOOL) return [];
   switch (event.type) {
@@ -297,12 +307,16 @@ function projectCall(face: Face, event: CallEvent, state: SessionState): AgUiEve
   }
 }
 
+function closeCall({ open }: Face, callId: string): AgUiEvent[] {
+  return closeWhere(open, (kind, id) => kind === "call" && id === callId);
+}
+
 /**
  * What ended a call. The agent's side is told as it comes; a client's word, or that there is none, is news for the end of
  * the run: nobody may answer a client's call in its stream.
  */
 function settled(face: Face, call: Parameters<typeof resultEvent>[1]): AgUiEvent[] {
-  const events = closeWhere(face.open, (_, id) => id === call.id);
+  const events = closeCall(face, call.id);
   const isTold = face.held.home(call.id) !== undefined;
   if (!isShown(call)) {
     if (isTold) face.changed = true;

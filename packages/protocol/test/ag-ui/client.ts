@@ -10,16 +10,25 @@ export interface Seen {
   readonly interrupts: readonly unknown[];
 }
 
+interface Held {
+  /** Default `1.0`. */
+  readonly peer?: Peer;
+  /** What it holds before. */
+  readonly messages?: readonly AgUiMessage[];
+  readonly state?: unknown;
+}
+
 /**
  * What the published client holds after events that it got in one response; throws where its verifier refuses one. Before
  * 1.0 that is `@ag-ui/client` 0.0.59.
  */
 export async function follow(
   events: readonly AgUiEvent[],
-  { peer = "1.0", messages = [] }: { peer?: Peer; messages?: readonly AgUiMessage[] } = {},
+  { peer = "1.0", messages = [], state = {} }: Held = {},
 ): Promise<Seen> {
   const wire = JSON.parse(JSON.stringify(events)) as never[];
-  const config = { threadId: "s1", initialMessages: copy(messages) as never[] };
+  const initialMessages = copy(messages) as never[];
+  const config = { threadId: "s1", initialMessages, initialState: state };
   if (peer === "0") {
     class Recorded extends OldAgent {
       run(): never {

@@ -6,7 +6,7 @@ import {
   readAgUi,
   type AgUiEvent,
   type VerifyOptions,
-} from "@holdfast/protocol";
+} from "@holdfast/protocol/ag-ui";
 import { describe, expect, it } from "vitest";
 import {
   call,
@@ -26,6 +26,7 @@ import { judge, judgeOne } from "./oracle.ts";
 
 // What we hold and the published client (1.0.0) does not: the table in docs/protocol/ag-ui.md, row by row.
 
+const IDS = { threadId: "t", runId: "r" };
 const TOOLS = { frontendTools: ["ask"] };
 const success = (...pendingToolCallIds: string[]) => ({
   ...FINISH,
@@ -144,6 +145,8 @@ describe("D5: pendingToolCallIds are exact, where any are named", () => {
   it("takes calls that only a snapshot shows, as in a stream that was joined midway", () => {
     const joined = [START, snapshot(assistant("m", "a", "b")), call("b", "ask"), called("b")];
     takes([...joined, success("a", "b")]);
+    const history = { ...START, input: { ...IDS, messages: [assistant("m", "a", "b")] } };
+    takes([history, ...joined.slice(1), success("a", "b")]);
     refuses("D5", [...joined, success("b", "a")]);
     refuses("D5", [START, snapshot(assistant("m", "a"), answer("a")), success("a")]);
   });
@@ -153,13 +156,16 @@ describe("D8: a frontend tool is the application's to answer", () => {
   const waits = [START, ...whole("a", "ask")];
   it("refuses a result, from whichever run its call is", () => {
     refuses("D8", [...waits, result("a")], TOOLS);
-    const history = { ...START, input: { ...START, messages: [assistant("m", "a")] } };
+    const history = { ...START, input: { ...IDS, messages: [assistant("m", "a")] } };
     refuses("D8", [history, result("a")], TOOLS);
   });
 
   it("refuses a tool message in a snapshot", () => {
     refuses("D8", [...waits, snapshot(assistant("a", "a"), answer("a"))], TOOLS);
     takes([START, snapshot(assistant("m", "a"), answer("a")), FINISH], TOOLS);
+    // The answer to an earlier run's call came with the input of this one.
+    const next = { ...START, runId: "q" };
+    takes([...waits, FINISH, next, snapshot(assistant("a", "a"), answer("a"))], TOOLS);
   });
 
   it("refuses to finish with an interrupt", () => {
@@ -168,7 +174,7 @@ describe("D8: a frontend tool is the application's to answer", () => {
 
   it("reads the tools from the input that RUN_STARTED echoes, unless they are given", () => {
     const tools = [{ name: "ask", description: "" }];
-    const start = { ...START, input: { ...START, messages: [], tools } };
+    const start = { ...START, input: { ...IDS, messages: [], tools } };
     const stream = [start, ...whole("a", "ask"), result("a")];
     refuses("D8", stream);
     takes(stream, { frontendTools: [] });
@@ -228,7 +234,7 @@ describe("D12: an id names one message, and one call, of its thread", () => {
     [
       "text with an id of the history's",
       [
-        { ...START, input: { ...START, messages: [{ role: "user", id: "m", content: "" }] } },
+        { ...START, input: { ...IDS, messages: [{ role: "user", id: "m", content: "" }] } },
         say("m"),
       ],
       "m",
@@ -252,6 +258,8 @@ describe("D12: an id names one message, and one call, of its thread", () => {
       [],
     );
     expect(warningsOf(joined)).toEqual([]);
+    const history = { ...START, input: { ...IDS, messages: [assistant("m", "c")] } };
+    expect(warningsOf([history, ...joined.slice(1)])).toEqual([]);
     expect(warningsOf([START, activity, FINISH, next, activity])).toEqual([]);
   });
 });

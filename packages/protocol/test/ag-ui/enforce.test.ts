@@ -73,7 +73,7 @@ describe("enforcement", () => {
     [
       "E4",
       "an unknown source, which takes its part along",
-      result("c", "m", { content: [{ type: "image", id: 5, source: { type: "ftp" } }] }),
+      result("c", "m", { content: [{ type: "image", id: 5, more: 1, source: { type: "ftp" } }] }),
       result("c", "m", { content: [] }),
       "/content/0",
     ],
@@ -144,6 +144,26 @@ describe("enforcement", () => {
             source: { type: "data", value: "d", mimeType: "image/png" },
             metadata: { filename: "f" },
           },
+        ],
+      }),
+      "/messages/0/content/0",
+    ],
+    [
+      "E5",
+      "a binary part beside the media part that says the same",
+      snapshot({
+        role: "user",
+        id: "u",
+        content: [
+          { type: "binary", mimeType: "text/plain", url: "u" },
+          { type: "document", source: { type: "url", value: "u", mimeType: "text/plain" } },
+        ],
+      }),
+      snapshot({
+        role: "user",
+        id: "u",
+        content: [
+          { type: "document", source: { type: "url", value: "u", mimeType: "text/plain" } },
         ],
       }),
       "/messages/0/content/0",

@@ -1,5 +1,5 @@
-import { createAgUiReader, readAgUi, type AgUiReading } from "@holdfast/protocol";
-import type { VerifyOptions } from "@holdfast/protocol";
+import { createAgUiReader, readAgUi, type AgUiReading } from "@holdfast/protocol/ag-ui";
+import type { VerifyOptions } from "@holdfast/protocol/ag-ui";
 
 // Events in short, for tables of streams.
 

@@ -1,6 +1,12 @@
-import { CompatibilityBoundary, enforceEvents, transformChunks, verifyEvents } from "@ag-ui/client";
+import {
+  AbstractAgent,
+  CompatibilityBoundary,
+  enforceEvents,
+  transformChunks,
+  verifyEvents,
+} from "@ag-ui/client";
 import type { BaseEvent } from "@ag-ui/core";
-import { map, Subject } from "rxjs";
+import { from, map, Subject } from "rxjs";
 
 /** What the published client made of a stream: the events that came through for each that went in, and its end. */
 export interface Judged {
@@ -65,4 +71,24 @@ export function judgeVerified(stream: readonly object[]): string | undefined {
     .subscribe({ error: (error: unknown) => (message = (error as Error).message) });
   for (const event of stream) source.next(event as BaseEvent);
   return message;
+}
+
+/** What a stock agent's conversation is after a stream: its messages and its state. */
+export async function fold(stream: readonly object[]): Promise<object> {
+  const agent = new Scripted(stream as readonly BaseEvent[]);
+  await agent.runAgent();
+  return { messages: agent.messages, state: agent.state as unknown };
+}
+
+class Scripted extends AbstractAgent {
+  readonly #stream: readonly BaseEvent[];
+
+  constructor(stream: readonly BaseEvent[]) {
+    super({ threadId: "t" });
+    this.#stream = stream;
+  }
+
+  override run() {
+    return from(structuredClone(this.#stream) as BaseEvent[]);
+  }
 }

@@ -1,14 +1,45 @@
-import type { AgentItem } from "@holdfast/protocol";
+import type { AgentItem, Entry } from "@holdfast/protocol";
 import { INTERRUPT_TOOL } from "@holdfast/protocol/ag-ui";
+import { createCoverage } from "../properties/coverage.ts";
+import { eraser } from "../properties/eraser.ts";
+import { walk } from "../properties/walk.ts";
 import type { Desk } from "../support/desk.ts";
+import { copy } from "./client.ts";
 
 const TAGS = [undefined, "s:1", "s:2"];
+
+/** The log of a walk through a session that says all that AG-UI can, brought to rest. */
+export function sessionOf(
+  numbers: readonly number[],
+  { erasing }: { readonly erasing: boolean },
+): Entry[] {
+  const rich = enrich();
+  const erase = eraser().onStep;
+  const desk = walk(numbers, {
+    coverage: createCoverage(),
+    onStep(at) {
+      rich(at);
+      if (erasing) erase(at);
+    },
+  });
+  return toRest(desk);
+}
+
+/** Ends what goes on and lets one more run begin and end, so that all there is was told. */
+function toRest(desk: Desk): Entry[] {
+  for (const runId of [...desk.state.index.live].toReversed())
+    desk.user({ type: "run.cancel", runId });
+  const runId = desk.send("last");
+  desk.start(runId);
+  desk.agent(runId).finish();
+  return copy(desk.entries);
+}
 
 /**
  * Has agents say, now and then, what a walk's do not: all content that AG-UI has, tagged, parented, under ids that collide,
  * and out of any order that makes sense.
  */
-export function enrich(): (desk: Desk) => void {
+function enrich(): (desk: Desk) => void {
   let steps = 0;
   return (desk) => {
     steps += 1;
@@ -23,7 +54,7 @@ export function enrich(): (desk: Desk) => void {
   };
 }
 
-/** Two steps at most before somebody edits an earlier message, or starts beside one. */
+/** Somebody edits an earlier message now and then, or has a run beside another. */
 function fork(
   desk: Desk,
   steps: number,

@@ -6,7 +6,7 @@ import {
   verifyAgUi,
   type AgUiEvent,
   type AgUiRule,
-} from "@holdfast/protocol";
+} from "@holdfast/protocol/ag-ui";
 import { expect, test } from "vitest";
 import {
   args,
@@ -304,6 +304,10 @@ const LEGAL: readonly (readonly [string, readonly object[]])[] = [
   ],
   ["V11: a failure with everything open", [START, say("m"), call("c"), subagent("s"), FAIL]],
   ["V12: no tag disagrees with nobody", [START, say("m", S), on("m"), said("m")]],
+  [
+    "V12: whoever opened first owns, also after an untagged reopening",
+    [START, say("m", S), said("m"), say("m"), on("m", S), said("m", S), FINISH],
+  ],
   ["V12: a tag that nobody announced", [START, say("m", S), on("m", S), said("m", S), FINISH]],
   [
     "V13: an untagged call inherits",

@@ -1,4 +1,4 @@
-import { createAgUiReader, readAgUi, type AgUiReading } from "@holdfast/protocol";
+import { createAgUiReader, readAgUi, type AgUiReading } from "@holdfast/protocol/ag-ui";
 import { expect, test } from "vitest";
 import {
   args,

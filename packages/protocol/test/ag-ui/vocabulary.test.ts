@@ -1,6 +1,11 @@
 import { EventType } from "@ag-ui/core";
 import { AgentCapabilitiesSchema, EventSchema, RunAgentInputSchema } from "@ag-ui/core/schemas";
-import { AG_UI_CAPABILITIES, AG_UI_EVENTS, enforceAgUiInput, isAgUiType } from "@holdfast/protocol";
+import {
+  AG_UI_CAPABILITIES,
+  AG_UI_EVENTS,
+  enforceAgUiInput,
+  isAgUiType,
+} from "@holdfast/protocol/ag-ui";
 import { expect, it } from "vitest";
 import { INPUT } from "../../src/ag-ui/vocabulary.ts";
 import type { Shape } from "../../src/ag-ui/shape.ts";

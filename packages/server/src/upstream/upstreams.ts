@@ -74,7 +74,8 @@ async function take(
   const actor = { principal: `agent:${agent}` };
   const request = { agent, worker: "upstream", claims: false };
   const active = new Set<Promise<void>>();
-  // The first one names no process: whatever an earlier server held is nobody's any more, and comes back at once.
+  // The first one names no process: whatever an earlier server held is nobody's any more, and comes back at once. A storage
+  // has one server at a time.
   let claim: object = { waitMs: 0 };
   let failures = 0;
   while (!stopping.aborted) {

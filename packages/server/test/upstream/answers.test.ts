@@ -9,7 +9,7 @@ const TOOL_CALL = (id: string, name: string, args = "{}") => ({
   function: { name, arguments: args },
 });
 
-describe("12.4 frontend tools of an AG-UI endpoint", () => {
+describe("12.5 frontend tools of an AG-UI endpoint", () => {
   it("seed: the answer crosses to the next run's messages, a tool message keyed by toolCallId", async () => {
     await using agent = await endpoint(
       (asked) => asked.start(...call("c1", "confirm", '{"n":1}')).finish(),
@@ -102,7 +102,7 @@ describe("12.4 frontend tools of an AG-UI endpoint", () => {
   });
 });
 
-describe("12.4 interrupts of an AG-UI endpoint", () => {
+describe("12.5 interrupts of an AG-UI endpoint", () => {
   const PAY = { id: "i1", reason: "tool_call", toolCallId: "c1", message: "Pay?" };
   const interrupt = (...interrupts: object[]) => ({ outcome: { type: "interrupt", interrupts } });
 
@@ -174,6 +174,34 @@ describe("12.4 interrupts of an AG-UI endpoint", () => {
     await desk.command({ type: "call.decide", callId: "c1", approvalId: "i1", ...decision });
     await desk.reaches(runId, "ended");
     expect(agent.asked[1]?.input.resume).toEqual([{ interruptId: "i1", ...entry }]);
+  });
+
+  it("C45 three parallel calls that each ask are three approvals, and all are decided before the agent goes on", async () => {
+    const ids = ["1", "2", "3"];
+    const calls = ids.flatMap((n) => call(`c${n}`, "pay", `{"n":${n}}`));
+    const asks = ids.map((n) => ({ ...PAY, id: `i${n}`, toolCallId: `c${n}` }));
+    await using agent = await endpoint(
+      (asked) => asked.start(...calls).finish(interrupt(...asks)),
+      (asked) => asked.start(...ids.map((n) => result(`c${n}`, `paid ${n}`))).finish(),
+    );
+    await using desk = scene({ url: agent.url });
+    const runId = await desk.say("Hi");
+    await desk.reaches(runId, "suspended");
+    for (const n of ["3", "1", "2"]) {
+      expect((await desk.run(runId)).status).toBe("suspended");
+      const decision = { approvalId: `i${n}`, approved: n !== "2" };
+      await desk.command({ type: "call.decide", callId: `c${n}`, ...decision });
+    }
+    await desk.reaches(runId, "ended");
+    expect(agent.asked[1]?.input.resume).toEqual(
+      ids.map((n) => ({
+        interruptId: `i${n}`,
+        status: "resolved",
+        payload: { approved: n !== "2" },
+      })),
+    );
+    expect(await desk.call("c1")).toMatchObject({ answer: { answer: { text: "paid 1" } } });
+    expect(await desk.call("c2")).toMatchObject({ outcome: "denied" });
   });
 
   it("any other is a call that an application answers; the answer is the payload", async () => {

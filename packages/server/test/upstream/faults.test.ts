@@ -5,7 +5,7 @@ import { until } from "../support/clock.ts";
 import { call, endpoint, result, text } from "./endpoint.ts";
 import { scene } from "./scene.ts";
 
-describe("12.4 an AG-UI endpoint that fails", () => {
+describe("12.5 an AG-UI endpoint that fails", () => {
   it.each([
     ["ends without its run's end", (end: { end(): void }) => end.end()],
     ["is killed", (end: { kill(): void }) => end.kill()],
@@ -182,12 +182,12 @@ describe("12.4 an AG-UI endpoint that fails", () => {
   });
 });
 
-describe("12.4 a run of an AG-UI endpoint that is stopped", () => {
+describe("12.5 a run of an AG-UI endpoint that is stopped", () => {
   it("by a cancel: its connection is closed, and nothing more is taken", async () => {
     await using agent = await endpoint(
       (asked) => void asked.start(...text("t", "so"), ...call("c1", "search")),
     );
-    await using desk = scene({ url: agent.url });
+    await using desk = scene({ url: agent.url, leaseMs: 600_000, heartbeatMs: 600_000 });
     const runId = await desk.say("Hi");
     await until("the call", async () => (await desk.state()).calls.get("c1")?.status === "claimed");
     await desk.command({ type: "run.cancel", runId });
@@ -253,7 +253,7 @@ describe("12.4 a run of an AG-UI endpoint that is stopped", () => {
   });
 });
 
-describe("12.4 a run of an AG-UI endpoint whose server was killed", () => {
+describe("12.5 a run of an AG-UI endpoint whose server was killed", () => {
   /** What a server leaves that was killed when this much of the agent's answer was in the log. */
   async function killedAfter(url: string, ...said: object[]) {
     const storage = memoryStorage();
@@ -314,7 +314,7 @@ describe("12.4 a run of an AG-UI endpoint whose server was killed", () => {
   });
 });
 
-it("12.4 an endpoint is the operator's word: no credentials in its URL, and http alone", () => {
+it("12.5 an endpoint is the operator's word: no credentials in its URL, and http alone", () => {
   for (const url of ["ftp://a.test/", "http://me:secret@a.test/", "nonsense"]) {
     expect(() => scene({ url })).toThrow(/^Agent demo: /);
     expect(() => scene({ url })).not.toThrow(/secret/);

@@ -3,7 +3,7 @@ import { until } from "../support/clock.ts";
 import { call, endpoint, result, text } from "./endpoint.ts";
 import { scene } from "./scene.ts";
 
-describe("12.4 a run of an AG-UI endpoint", () => {
+describe("12.5 a run of an AG-UI endpoint", () => {
   it("is asked for with thread, run, history and tools, and its words are the session's", async () => {
     await using agent = await endpoint((asked) => asked.start(...text("t1", "Hello.")).finish());
     await using desk = scene({

@@ -20,7 +20,7 @@ export interface StreamedCall {
 type ResultEvent = Pick<AgUiEventOf<"TOOL_CALL_RESULT">, "toolCallId" | "messageId" | "content"> &
   Partial<AgUiEventOf<"TOOL_CALL_RESULT">>;
 
-/** What comes of a run's call events (SPEC 12.4). */
+/** What comes of a run's call events (SPEC 12.5). */
 export interface CallIngest {
   readonly calls: ReadonlyMap<string, StreamedCall>;
   start(event: AgUiEventOf<"TOOL_CALL_START">): AgentItem[];

@@ -33,7 +33,7 @@ export interface AgUiEncoder extends Encoder<unknown> {
 }
 
 /**
- * Turns the AG-UI events of one run into what an attempt appends (SPEC 12.4). Holds them against the protocol first: from
+ * Turns the AG-UI events of one run into what an attempt appends (SPEC 12.5). Holds them against the protocol first: from
  * the first that breaks a rule, nothing is taken. Everything else ends up in the log: content as it is, results as answers,
  * interrupts as approvals and calls, what AG-UI does not describe as RAW events, and how the run ended in its metadata.
  */
@@ -51,7 +51,7 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   let failure: RunFailure | undefined;
   let violation: AgUiViolation | undefined;
   let outcome: AgUiOutcome | undefined;
-  /** A run before the one that was asked for: what it says is history. */
+  /** Another run than the one that was asked for: what it says is history, or nobody's business. */
   let isOther = false;
   let record: Record<string, unknown> = {};
   let index = 0;
@@ -151,7 +151,9 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   }
 
   function started(event: AgUiEventOf<"RUN_STARTED">): AgentItem[] {
-    isOther = input !== undefined && event.runId !== input.runId;
+    // What fails is over, whatever its agent goes on to say.
+    const isAsked = input === undefined || (event.runId === input.runId && outcome === undefined);
+    isOther = !isAsked || failure !== undefined;
     if (isOther) {
       const words = `The run '${event.runId}' is not the one that was asked for: it was left out.`;
       note("other_run", words, event.runId);

@@ -16,7 +16,7 @@ export interface StreamedMessage {
   round: number;
 }
 
-/** What comes of a run's text and reasoning (SPEC 12.4). */
+/** What comes of a run's text and reasoning (SPEC 12.5). */
 export interface MessageIngest {
   /** By {@link messageKey}. */
   readonly messages: ReadonlyMap<string, StreamedMessage>;

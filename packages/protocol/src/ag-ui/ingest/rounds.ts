@@ -1,4 +1,5 @@
 import type { AgentItem } from "../../command.ts";
+import type { EventOf } from "../../events.ts";
 
 /**
  * The rounds of one AG-UI run. AG-UI has none: one run may hold any number of model requests. A new round begins where
@@ -80,7 +81,7 @@ export function createRounds(steers: readonly string[] | undefined): Rounds {
       kept = undefined;
     },
     keep(items) {
-      kept?.push(...items.filter(({ type }) => !type.startsWith("round.")));
+      for (const item of items) if (kept && !item.type.startsWith("round.")) join(kept, item);
     },
     get kept() {
       return isOpen ? kept : undefined;
@@ -90,4 +91,16 @@ export function createRounds(steers: readonly string[] | undefined): Rounds {
       return [{ type: "round.withdraw" }, opener, ...items];
     },
   };
+}
+
+/** Adds an item; a plain delta to the one before it, so that a long text is kept as one. */
+function join(kept: AgentItem[], item: AgentItem): void {
+  const last = kept.at(-1);
+  if (isPlain(item) && last && isPlain(last) && item.messageId === last.messageId) {
+    kept[kept.length - 1] = { ...last, delta: last.delta + item.delta };
+  } else kept.push(item);
+}
+
+function isPlain(item: AgentItem): item is EventOf<"TEXT_MESSAGE_CONTENT"> {
+  return item.type === "TEXT_MESSAGE_CONTENT" && Object.keys(item).length === 3;
 }

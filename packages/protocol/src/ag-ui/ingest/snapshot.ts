@@ -16,7 +16,7 @@ export interface SnapshotContext extends IngestContext {
 type Message<R extends AgUiMessage["role"]> = Extract<AgUiMessage, { role: R }>;
 
 /**
- * What a snapshot adds to its own run (SPEC 12.4): messages, calls and results that were not said yet, the rest of a text
+ * What a snapshot adds to its own run (SPEC 12.5): messages, calls and results that were not said yet, the rest of a text
  * that was, and another text in place of one that nobody has built on. What was settled before stands, whatever it
  * says, and so does what it leaves out.
  */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { call, contentOf, encode, FINISHED, result, session, STARTED, text } from "./support.ts";
 
-describe("12.4 calls of an AG-UI agent", () => {
+describe("12.5 calls of an AG-UI agent", () => {
   it("seed: an agent-executed tool answers in-stream via TOOL_CALL_RESULT, and its result does not reopen the call", () => {
     const { stream, desk, agent } = session();
     const { skipped } = stream([
@@ -217,7 +217,7 @@ describe("12.4 calls of an AG-UI agent", () => {
   });
 });
 
-describe("12.4 rounds of an AG-UI run", () => {
+describe("12.5 rounds of an AG-UI run", () => {
   const shapeOf = (events: object[]) =>
     encode([STARTED, ...events, FINISHED])
       .items.flatMap((item) => {

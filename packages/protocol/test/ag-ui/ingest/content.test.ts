@@ -40,7 +40,7 @@ const WHOLE = [
   },
 ];
 
-describe("12.4 content of an AG-UI agent", () => {
+describe("12.5 content of an AG-UI agent", () => {
   it("passes whole: state, activities, reasoning with encrypted values, subagents, steps, custom and raw", () => {
     const { items, encoder } = encode([STARTED, ...WHOLE, FINISHED]);
     expect(encoder.failure).toBeUndefined();
@@ -98,7 +98,7 @@ describe("12.4 content of an AG-UI agent", () => {
   });
 });
 
-describe("12.4 ids that were used before", () => {
+describe("12.5 ids that were used before", () => {
   it("are changed, with a diagnostic and the agent's own in the metadata; everything that names them follows", () => {
     const { stream, desk, runId, agent } = session();
     stream([STARTED, ...text("1", "one"), FINISHED]);
@@ -132,6 +132,21 @@ describe("12.4 ids that were used before", () => {
     expect(desk.call("c").parentMessageId).toBe(id);
     expect(contentOf(items).at(-1)).toMatchObject({ entityId: id });
     expect(JSON.stringify(desk.run(second).metadata)).toContain('"rule":"D12"');
+  });
+
+  it("a call below a message of the history that was given is below that", () => {
+    const messages = [{ id: "old", role: "assistant" as const, content: "x" }];
+    const input = { threadId: "s1", runId: "run", messages, tools: [], context: [] };
+    const events = [STARTED, ...call("c", "t", "{}", { parentMessageId: "old" }), FINISHED];
+    const { items } = encode(events, { input, isUsed: () => true });
+    expect(contentOf(items)[0]).toMatchObject({ parentMessageId: "old" });
+  });
+
+  it("a call below a message that another run has is below one of its own", () => {
+    const events = [STARTED, ...call("c", "t", "{}", { parentMessageId: "1" }), FINISHED];
+    const [start] = contentOf(encode(events, { isUsed: (id) => id === "1" }).items);
+    const metadata = { "ag-ui": { parentMessageId: "1" } };
+    expect(start).toMatchObject({ parentMessageId: "r1.1.m1", metadata });
   });
 
   it("are a violation where that is asked for", () => {

@@ -4,7 +4,7 @@ import { call, encode, FINISHED, interrupted, result, session, STARTED, text } f
 
 const INPUT = { threadId: "s1", runId: "run", messages: [], tools: [], context: [] };
 
-describe("12.4 how a run ends", () => {
+describe("12.5 how a run ends", () => {
   it("RUN_FINISHED with result and usage, which go to the run", () => {
     const { stream, run } = session();
     const usage = [{ model: "m", inputTokens: 3 }];
@@ -73,6 +73,16 @@ describe("12.4 how a run ends", () => {
     expect(JSON.stringify(items)).not.toContain("history");
   });
 
+  it("a run that failed is over, whatever its agent begins after it", () => {
+    const again = [STARTED, ...text("t", "again"), FINISHED];
+    const events = [STARTED, ...text("t", "once"), { type: "RUN_ERROR", message: "No." }, ...again];
+    for (const scope of [{}, { input: INPUT }]) {
+      const { encoder, items } = encode(events, scope);
+      expect(encoder.failure).toEqual({ code: "agent_error", message: "No." });
+      expect(JSON.stringify(items)).not.toContain("again");
+    }
+  });
+
   it("results of calls that never became complete are kept when the run fails", () => {
     const events = [
       STARTED,
@@ -86,7 +96,7 @@ describe("12.4 how a run ends", () => {
   });
 });
 
-describe("12.4 interrupts", () => {
+describe("12.5 interrupts", () => {
   const pay = { id: "i1", reason: "tool_call", message: "Pay?", toolCallId: "c1" };
 
   it("seed: a side-effectful call asks first, and is never shown as approved when it was not", () => {

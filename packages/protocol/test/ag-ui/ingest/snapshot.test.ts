@@ -9,7 +9,7 @@ const made = (id: string, name: string, args = "{}") => ({
   function: { name, arguments: args },
 });
 
-describe("12.4 a snapshot of an AG-UI agent", () => {
+describe("12.5 a snapshot of an AG-UI agent", () => {
   it("adds what was not said yet: messages, calls, results, reasoning and activities", () => {
     const { stream, desk, agent, texts } = session();
     const messages = [

@@ -3,7 +3,7 @@ import { AG_UI, agUiInput, createAgUiEncoder, type AgUiInput } from "@holdfast/p
 
 /**
  * The codec of AG-UI: events in, as they come from an agent, and the input of its next run out. Events are held against the
- * protocol, and a stream that breaks it, or ends without its run's end, fails the run (SPEC 12.4).
+ * protocol, and a stream that breaks it, or ends without its run's end, fails the run (SPEC 12.5).
  */
 export const agUi = {
   name: AG_UI,

@@ -41,7 +41,7 @@ function call(toolCallId: string, toolCallName: string): object[] {
   ];
 }
 
-test("12.4 a worker pipes AG-UI events, and has the input of its next run from the history", async () => {
+test("12.5 a worker pipes AG-UI events, and has the input of its next run from the history", async () => {
   await using lab = await openLab();
   const chunks = [{ type: "TEXT_MESSAGE_CHUNK", messageId: "t", delta: "Hello." }];
   await using agent = await startAgent(lab, () => [
@@ -65,7 +65,7 @@ test("12.4 a worker pipes AG-UI events, and has the input of its next run from t
   expect(agent.refused).toEqual([]);
 });
 
-test("12.4 a frontend tool's answer crosses to the next run, and so does an approval", async () => {
+test("12.5 a frontend tool's answer crosses to the next run, and so does an approval", async () => {
   await using lab = await openLab();
   const interrupts = [{ id: "i1", reason: "tool_call", toolCallId: "c2" }];
   await using agent = await startAgent(lab, ({ messages, resume }) => {
@@ -119,7 +119,7 @@ test.each([
     ],
     "protocol_violation",
   ],
-])("12.4 a piped stream that %s fails its run", async (_, said, code) => {
+])("12.5 a piped stream that %s fails its run", async (_, said, code) => {
   await using lab = await openLab();
   await using _agent = await startAgent(lab, () => said);
   const session = await lab.session();

@@ -46,10 +46,15 @@ describe.each(["client", "client0"] as const)("a stock %s", (version) => {
     await using stage = await openStage();
     const { agent, events } = await proposed(stage, { c1: "page" }, stage[version]() as never);
     expect(events.at(-1)).toMatchObject({
-      ...{ type: "RUN_FINISHED", runId: "r1", threadId: "s1" },
+      type: "RUN_FINISHED",
+      runId: "r1",
+      threadId: "s1",
       outcome:
         version === "client"
-          ? { type: "success", pendingToolCallIds: ["c1"] }
+          ? {
+              type: "success",
+              pendingToolCallIds: ["c1"],
+            }
           : { type: "success" },
     });
     agent.addMessage(result("c1", "here"));
@@ -64,8 +69,18 @@ describe.each(["client", "client0"] as const)("a stock %s", (version) => {
     ]);
     expect(agent.messages.map(({ id }) => id)).toEqual(["u1", "m-c1", "t-c1", "a-2"]);
     expect(await callOf(stage, "c1")).toMatchObject({
-      ...{ status: "settled", outcome: "ok", executor: "client", settledBy: "user:ana" },
-      answer: { messageId: "t-c1", answer: { type: "text", text: "here" }, by: "user:ana" },
+      status: "settled",
+      outcome: "ok",
+      executor: "client",
+      settledBy: "user:ana",
+      answer: {
+        messageId: "t-c1",
+        answer: {
+          type: "text",
+          text: "here",
+        },
+        by: "user:ana",
+      },
     });
   });
 
@@ -117,7 +132,13 @@ describe.each(["client", "client0"] as const)("a stock %s", (version) => {
     const settled = await callOf(stage, "c1");
     // A client of before 1.0 knows no metadata of messages, so that it declines in words.
     expect(settled).toMatchObject({
-      ...{ outcome: ended.outcome, answer: { answer: { type: "text", text: "not today" } } },
+      outcome: ended.outcome,
+      answer: {
+        answer: {
+          type: "text",
+          text: "not today",
+        },
+      },
     });
     if (version === "client") expect(settled?.reason).toBe(ended.reason);
   });
@@ -177,8 +198,14 @@ it("edited arguments are what runs", async () => {
   await attempt.finish();
   await second.ended;
   expect(await callOf(stage, "c1")).toMatchObject({
-    ...{ arguments: '{"amount":5}', outcome: "ok" },
-    approval: { decision: { edited: { from: "{}" }, payload } },
+    arguments: '{"amount":5}',
+    outcome: "ok",
+    approval: {
+      decision: {
+        edited: { from: "{}" },
+        payload,
+      },
+    },
   });
 });
 
@@ -237,7 +264,8 @@ it("answers and a message in one: what asks again ends the response, and the mes
   await attempt.append(...round(...call("c2", "page", "{}")));
   await attempt.finish();
   expect((await second.ended).at(-1)).toMatchObject({
-    ...{ type: "RUN_FINISHED", outcome: { pendingToolCallIds: ["c2"] } },
+    type: "RUN_FINISHED",
+    outcome: { pendingToolCallIds: ["c2"] },
   });
   agent.addMessage(result("c2", "there"));
   const third = running(agent, { runId: "r3" });

@@ -44,9 +44,10 @@ export async function openStage(options: Partial<ServerOptions> = {}) {
     return { status: response.status, body: isJson ? JSON.parse(text) : text };
   };
   let ids = 0;
-  const command: Command = async (body, bearer = token()) => {
+  const command: Command = async (body, bearer = token(), session = "s1") => {
     const sent = { commands: [{ id: `t${(ids += 1)}`, ...body }] };
-    const answered = await ask("POST", "/v1/sessions/s1/commands", sent, bearer);
+    const path = `/v1/sessions/${encodeURIComponent(session)}/commands`;
+    const answered = await ask("POST", path, sent, bearer);
     const [verdict] = answered.body.verdicts ?? [];
     if (!verdict) throw new Error(JSON.stringify(answered));
     return verdict;
@@ -126,14 +127,14 @@ interface Work {
 
 export type Attempt = ReturnType<typeof attemptOf>;
 
-type Command = (body: CommandBody, bearer?: string) => Promise<Verdict>;
+type Command = (body: CommandBody, bearer?: string, session?: string) => Promise<Verdict>;
 
 function attemptOf(command: Command, work: Work) {
   const { runId, attempt } = work;
   let seq = 0;
   const say = async (body: object) => {
     const fence = { runId, attempt, producer: "main", seq: (seq += 1) };
-    const verdict = await command({ ...fence, ...body } as CommandBody, work.token);
+    const verdict = await command({ ...fence, ...body } as CommandBody, work.token, work.session);
     const refused = verdict.error ?? verdict.skipped?.[0]?.error;
     if (refused) throw new Error(`${refused.code}: ${refused.message}`);
     return verdict;
@@ -207,10 +208,26 @@ export function round(...items: AgentItem[]): AgentItem[] {
   return [{ type: "round.open" }, ...items, { type: "round.close" }];
 }
 
+/** Posts as a client does, and gives the response as it comes. */
+export const post = (
+  stage: Stage,
+  body: unknown,
+  headers: Record<string, string> = {},
+  path = "/v1/sessions/s1/ag-ui",
+) =>
+  fetch(stage.url + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${stage.token()}`, accept: "text/event-stream", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+
 export const user = (id: string, content: string): Message => ({ id, role: "user", content });
 
 export const result = (toolCallId: string, content: string, more: object = {}): Message => ({
-  ...{ id: `t-${toolCallId}`, role: "tool", toolCallId, content },
+  id: `t-${toolCallId}`,
+  role: "tool",
+  toolCallId,
+  content,
   ...more,
 });
 
@@ -220,3 +237,20 @@ export const PLAIN: Codec<AgentItem, unknown[]> = {
   encoder: () => ({ encode: (item) => [item], failure: undefined }),
   history: () => Promise.resolve([]),
 };
+
+export interface ReadEvent {
+  readonly id?: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** The events of a whole stream; anything but LF, and more than one to a frame, is an error. */
+export function eventsIn(stream: string): ReadEvent[] {
+  if (stream.includes("\r") || !stream.endsWith("\n\n")) throw new Error("It is badly framed.");
+  return stream
+    .split("\n\n")
+    .filter((frame) => frame !== "" && !frame.startsWith(":"))
+    .map((frame) => {
+      const [, id, data = ""] = /^(?:id: (.*)\n)?data: (.*)$/.exec(frame) ?? [];
+      return { ...(id !== undefined && { id }), data: JSON.parse(data) };
+    });
+}
