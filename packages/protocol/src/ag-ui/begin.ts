@@ -2,7 +2,15 @@ import { canonical } from "../canonical.ts";
 import type { EventItem } from "../item.ts";
 import type { Run } from "../run.ts";
 import { partsOf, type SessionState } from "../state.ts";
-import { noteOwners, snapshotEvent, statePathOf, targetOf, tellState, type Face } from "./face.ts";
+import {
+  noteOwners,
+  snapshotEvent,
+  statePathOf,
+  steersHeld,
+  targetOf,
+  tellState,
+  type Face,
+} from "./face.ts";
 import type { AgUiEvent, AgUiMessage } from "./face-event.ts";
 import { createHeld, type Held } from "./held.ts";
 import { isShown } from "./messages.ts";
@@ -27,8 +35,9 @@ export function begin(face: Face, state: SessionState, run: Run): AgUiEvent[] {
 export function startRun(face: Face, state: SessionState, runId: string): AgUiEvent[] {
   const { options, peer } = face;
   face.open = createOpenItems();
-  const target = targetOf(face, state);
-  takePosted(face, target);
+  const thread = targetOf(face, state);
+  takePosted(face, thread);
+  const target = [...thread, ...steersHeld(face, state)];
   const told = tell(face.held, target, { peer, changed: face.changed });
   face.changed = false;
   face.owed = false;

@@ -111,7 +111,7 @@ export function tellState(face: Face, state: SessionState): AgUiEvent[] {
 }
 
 /** Messages that steer the run it is shown and wait still, which the reader holds since it sent them. */
-function steersHeld({ held, shown, peer }: Face, state: SessionState): AgUiMessage[] {
+export function steersHeld({ held, shown, peer }: Face, state: SessionState): AgUiMessage[] {
   const run = shown && state.runs.get(shown.runId);
   const waiting = (run?.steers ?? []).filter(({ consumed }) => consumed === undefined);
   return waiting.flatMap(({ messageId }) => {

@@ -230,14 +230,12 @@ const CORNERS: Record<string, (desk: Desk, runId: string) => void> = {
   },
   "an answer that its step gives anew": (desk, runId) => {
     const agent = desk.agent(runId);
-    agent.startStep("a");
-    agent.step("a").append(...proposal("d", "search"));
-    agent.append(answer("d"));
-    const other = desk.agent(runId);
-    other.startStep("b");
-    other.step("b").append(...proposal("e", "search"), answer("e"));
-    other.startStep("b");
-    other.step("b").append(answer("e", { answer: { type: "text", text: "anew" } }));
+    agent.append(...proposal("d", "search"));
+    agent.startStep("b");
+    agent.step("b").append(answer("d"));
+    agent.startStep("b");
+    agent.step("b").append(answer("d", { answer: { type: "text", text: "anew" } }));
+    expect(desk.entries.at(-1)?.event.type).toBe("call.answer_replaced");
   },
   "a call that repeats another is dropped": (desk, runId) => {
     desk

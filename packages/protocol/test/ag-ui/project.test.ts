@@ -26,9 +26,9 @@ describe("activations", () => {
   it("12.3.1 an attempt that is lost does not end its AG-UI run, and what was taken back leaves", async () => {
     const { desk, runId, agent } = atWork();
     agent.append(
-      { type: "round.open" },
       { type: "STEP_STARTED", stepName: "plan" },
       { type: "SUBAGENT_STARTED", subagentRunId: "s1", name: "one" },
+      { type: "round.open" },
       { type: "TEXT_MESSAGE_START", messageId: "t1", role: "assistant" },
       { type: "TEXT_MESSAGE_CONTENT", messageId: "t1", delta: "I wi" },
       { type: "TOOL_CALL_START", toolCallId: "c1", toolCallName: "search" },
@@ -298,6 +298,7 @@ describe("content", () => {
     reduceAll(state, desk.entries);
     const before = desk.entries.length;
     const { prelude, projection } = joinThread(state, { ...optionsFor(), messages });
+    expect((await follow(prelude, { messages })).messages).toEqual(messages);
     agent.append(...text("t2", "two"), { type: "round.open" }, ...text("t3", "three"));
     applied(agent.finish());
     const events = desk.entries.slice(before).flatMap((entry) => {

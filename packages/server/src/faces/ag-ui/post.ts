@@ -1,9 +1,10 @@
-import { HoldfastError, type SessionState } from "@holdfast/protocol";
+import { findActivation, HoldfastError, type SessionState } from "@holdfast/protocol";
 import type { AgUiInput, ProjectionOptions } from "@holdfast/protocol/ag-ui";
 import { actorOf, mayCreate, mayRead, type Identity } from "../../auth/index.ts";
 import type { PlannedCommand } from "../../engine/index.ts";
 import type { HttpOptions } from "../../http/context.ts";
 import { admit } from "../../http/index.ts";
+import { joinAnew } from "./cursor.ts";
 import { planPost, type Planning } from "./plan.ts";
 import { peerOf } from "./read-input.ts";
 import { requestStory } from "./request-story.ts";
@@ -26,6 +27,10 @@ export function answerPost(
   const { identity, session, lastEventId } = asking;
   mayRead(identity, session);
   return tellStory(options, asking, async ({ state, visibility }) => {
+    // Only what was begun can be gone on from; that is said before anything is done.
+    if (lastEventId !== undefined && !findActivation(state, input.runId)) {
+      throw joinAnew(lastEventId);
+    }
     const done = await carryOut(options, input, asking);
     const { asked, since, showsAll } = done;
     const projection = projectionFor(state, input, asked);

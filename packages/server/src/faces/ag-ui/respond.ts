@@ -79,7 +79,7 @@ export function respond(options: RespondOptions): Response {
 
   function breakOff(controller: Controller, code: string, what: string): void {
     if (closed) return;
-    const message = `${what} The run goes on: connect again.`;
+    const message = `${what} The run may go on without it: connect again.`;
     put(controller, { events: [{ event: { type: "RUN_ERROR", message, code } }], isOver: true });
   }
 }

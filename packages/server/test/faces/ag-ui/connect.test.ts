@@ -223,6 +223,18 @@ describe("12.4.4 Last-Event-ID", () => {
     expect([response.status, await response.json()]).toMatchObject([status, { code }]);
   });
 
+  it("with an input that began nothing yet is refused, and begins nothing", async () => {
+    await using stage = await openStage();
+    const { whole } = await midway(stage);
+    await expect.poll(() => whole.text).toContain('"toolCallId":"c2","delta":"}"');
+    const { id = "" } = eventsIn(whole.text).at(-1) ?? {};
+    const before = await stage.state();
+    const other = { ...INPUT, runId: "r9", messages: [user("u9", "new")] };
+    const response = await post(stage, other, { "last-event-id": id });
+    expect([response.status, await response.json()]).toMatchObject([409, { code: "reset" }]);
+    expect(await stage.state()).toEqual(before);
+  });
+
   it("an id of a run that is over begins anew", async () => {
     await using stage = await openStage();
     const { attempt, whole } = await midway(stage);

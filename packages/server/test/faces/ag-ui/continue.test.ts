@@ -237,6 +237,23 @@ it("a held answer is told of decisions once nobody else has anything to answer",
   expect((await second.ended).at(-1)).toMatchObject({ outcome: { type: "interrupt" } });
 });
 
+it("a message passes over calls of the page as the policy says: by default they are abandoned", async () => {
+  await using stage = await openStage();
+  const { agent } = await proposed(stage, { c1: "page" });
+  agent.addMessage(user("u2", "never mind"));
+  const second = running(agent, { runId: "r2" });
+  await saying(stage, "Fine.");
+  expect((await second.ended).at(-1)).toMatchObject({ type: "RUN_FINISHED", runId: "r2" });
+  expect(await callOf(stage, "c1")).toMatchObject({
+    outcome: "abandoned",
+    reason: "superseded_by_new_message",
+  });
+  // No history of a client has a call without a result.
+  expect(agent.messages.filter(({ role }) => role === "tool")).toMatchObject([
+    { toolCallId: "c1", error: expect.any(String) },
+  ]);
+});
+
 it("answers and a message in one: what resumes is told of before what was said", async () => {
   await using stage = await openStage();
   const { agent } = await proposed(stage, { c1: "page" });
