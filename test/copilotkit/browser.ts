@@ -5,19 +5,26 @@ import {
   type CopilotKitCoreConfig,
 } from "@copilotkit/core";
 
+interface Page {
+  readonly agentId?: string;
+  readonly headers?: Record<string, string>;
+}
+
 /** What CopilotKit's page does, without its page: its core and its agent, which speak to a runtime over HTTP. */
 export function openBrowser(
   runtimeUrl: string,
   threadId: string,
   tools: NonNullable<CopilotKitCoreConfig["tools"]> = [],
+  { agentId = "demo", headers = {} }: Page = {},
 ) {
   const agent = new ProxiedCopilotRuntimeAgent({
-    ...{ runtimeUrl, threadId, agentId: "demo", transport: "rest", runtimeMode: "sse" },
+    ...{ runtimeUrl, threadId, agentId, transport: "rest", runtimeMode: "sse" },
   } as ConstructorParameters<typeof ProxiedCopilotRuntimeAgent>[0]);
   const core = new CopilotKitCore({
     runtimeUrl,
     tools,
-    agents__unsafe_dev_only: { demo: agent },
+    headers,
+    agents__unsafe_dev_only: { [agentId]: agent },
   });
   agent.fetch = toItsEnd(agent.fetch);
   const events: BaseEvent[] = [];

@@ -99,14 +99,8 @@ describe("a thread kept by the runner", () => {
     stage.agent.go(session);
     await said;
     expect(browser.story()).toEqual(["user: long", "assistant: One. Two."]);
-    expect(browser.types()).toEqual([
-      "RUN_STARTED",
-      "TEXT_MESSAGE_START",
-      "TEXT_MESSAGE_CONTENT",
-      "TEXT_MESSAGE_CONTENT",
-      "TEXT_MESSAGE_END",
-      "RUN_FINISHED",
-    ]);
+    const runs = browser.types().filter((type) => type.startsWith("RUN_"));
+    expect(runs).toEqual(["RUN_STARTED", "RUN_FINISHED"]);
     expect((await held(stage.lab, session)).runs).toEqual([["complete", "One. Two."]]);
   });
 

@@ -1,8 +1,8 @@
 /** What a runtime's process tells its test. */
 export type Told =
   | { readonly type: "listening"; readonly url: string }
-  /** Its own agent was asked. */
-  | { readonly type: "asked"; readonly said: string }
+  /** Its own agent was asked, by a request that brought a header or none. */
+  | { readonly type: "asked"; readonly said: string; readonly tenant?: string | undefined }
   /** Its own agent executed a tool. */
   | { readonly type: "executed"; readonly tool: string }
   /** Its own agent was stopped. */
@@ -21,7 +21,8 @@ export interface Setup {
   readonly mode: "url" | "runner" | "own";
   readonly server: string;
   readonly token: string;
-  readonly agentToken: string;
+  /** By agent. */
+  readonly agentTokens: Readonly<Record<string, string>>;
   /** Named, it has its runs back when it is started again. */
   readonly name?: string;
 }

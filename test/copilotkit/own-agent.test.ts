@@ -17,9 +17,14 @@ const asked = (told: Told) => told.type === "asked" && told.said === "long";
 it("keeps what the runtime's own agent says", async () => {
   await using runtime = await stage.start("own");
   const session = thread();
-  const browser = openBrowser(runtime.url, session);
+  const browser = openBrowser(runtime.url, session, [], { headers: { "x-tenant": "acme" } });
   await browser.say("Ana");
   await browser.say("Bo");
+  // The agent is the one that the runtime made for the request.
+  expect(runtime.told.filter(({ type }) => type === "asked")).toEqual([
+    { type: "asked", said: "Ana", tenant: "acme" },
+    { type: "asked", said: "Bo", tenant: "acme" },
+  ]);
   const story = ["user: Ana", "assistant: Hello, Ana.", "user: Bo", "assistant: Hello, Bo."];
   expect(browser.story()).toEqual(story);
   expect((await held(stage.lab, session)).runs).toEqual([
@@ -112,4 +117,49 @@ it("lets the agent go on when its page has gone", async () => {
   runtime.go();
   expect((await held(stage.lab, session)).runs).toEqual([["complete", "One. Two."]]);
   expect(runtime.told.filter(({ type }) => type === "stopped")).toEqual([]);
+});
+
+it("does not ask the agent again where its tool may have run", async () => {
+  const session = thread();
+  const before = await stage.start("own");
+  const cut = openBrowser(before.url, session);
+  const said = cut.say("book");
+  await before.until(({ type }) => type === "executed");
+  await stage.lab.until(session, ({ calls }) =>
+    [...calls.values()].some(({ status }) => status === "claimed"),
+  );
+  await before.kill();
+  await said;
+  await using after = await stage.start("own");
+  const { runs } = await stage.lab.until(
+    session,
+    (state) => [...state.runs.values()].every(({ status }) => status === "ended") && state,
+  );
+  expect([...runs.values()]).toMatchObject([{ outcome: "error", error: { code: "agent_lost" } }]);
+  expect(after.told.filter(({ type }) => type === "asked")).toEqual([]);
+  const browser = openBrowser(after.url, session);
+  await browser.connect();
+  expect(browser.events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "agent_lost" });
+  await browser.say("Ana");
+  expect(browser.story().at(-1)).toBe("assistant: Hello, Ana.");
+});
+
+it("runs an agent as CopilotKit builds them, and stops it", async () => {
+  await using runtime = await stage.start("own");
+  const session = thread();
+  const browser = openBrowser(runtime.url, session, [], { agentId: "built" });
+  await browser.say("Ana");
+  expect(browser.story()).toEqual(["user: Ana", "assistant: Built for Ana."]);
+  const said = browser.say("ever");
+  await stage.lab.until(session, ({ items }) =>
+    [...items.values()].some((item) => item.kind === "text" && item.text === "Built for ever."),
+  );
+  browser.stop();
+  await said;
+  await runtime.until(({ type }) => type === "stopped");
+  expect((await held(stage.lab, session)).runs).toEqual([
+    ["complete", "Built for Ana."],
+    ["cancelled", "Built for ever."],
+  ]);
+  expect(browser.events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "cancelled" });
 });

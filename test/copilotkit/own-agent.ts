@@ -11,6 +11,8 @@ interface Around {
 
 /** An agent in the runtime's process, that does as it is told by its user. */
 export class OwnAgent extends AbstractAgent {
+  /** Those of the browser's request that the runtime passes on. */
+  headers: Record<string, string> = {};
   private readonly around: Around;
   private stopped = Promise.withResolvers<void>();
 
@@ -43,7 +45,7 @@ export class OwnAgent extends AbstractAgent {
   private async *answer({ threadId, runId, messages, resume }: RunAgentInput) {
     const { tell, go } = this.around;
     const said = String(messages.findLast(({ role }) => role === "user")?.content);
-    tell({ type: "asked", said });
+    tell({ type: "asked", said, tenant: this.headers["x-tenant"] });
     const start = { type: EventType.RUN_STARTED, threadId, runId };
     const finished = { type: EventType.RUN_FINISHED, threadId, runId };
     yield start;
@@ -72,6 +74,14 @@ export class OwnAgent extends AbstractAgent {
       ];
       yield { ...finished, outcome: { type: "interrupt", interrupts } };
       return;
+    } else if (said === "book") {
+      yield* call(`${runId}:b`, "book");
+      tell({ type: "executed", tool: "book" });
+      await go();
+      yield {
+        ...{ type: EventType.TOOL_CALL_RESULT, messageId: `${runId}:r`, role: "tool" },
+        ...{ toolCallId: `${runId}:b`, content: "booked" },
+      };
     } else if (said === "page" || said === "confirm") {
       yield* call(`${runId}:c`, said);
     } else {

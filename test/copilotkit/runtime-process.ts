@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { subscribe } from "node:diagnostics_channel";
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { HttpAgent } from "@ag-ui/client";
-import { CopilotRuntime, createCopilotRuntimeHandler } from "@copilotkit/runtime/v2";
+import { EventType, HttpAgent, type BaseEvent } from "@ag-ui/client";
+import { BuiltInAgent, CopilotRuntime, createCopilotRuntimeHandler } from "@copilotkit/runtime/v2";
 import { createCopilotNodeHandler } from "@copilotkit/runtime/v2/node";
 import { createHoldfastRunner } from "@holdfast/sdk/copilotkit";
 import type { Setup, Told } from "./messages.ts";
@@ -22,7 +22,7 @@ subscribe("net.client.socket", (message) => {
   socket.once("connect", () => outside(socket.remoteAddress ?? ""));
 });
 
-const { mode, server, token, agentToken, name } = JSON.parse(process.env["SETUP"] ?? "") as Setup;
+const { mode, server, token, agentTokens, name } = JSON.parse(process.env["SETUP"] ?? "") as Setup;
 const headers = { authorization: `Bearer ${token}` };
 const url = `${server}/v1/agents/demo/ag-ui`;
 
@@ -39,6 +39,22 @@ class HoldfastAgent extends HttpAgent {
 const go = async () => void (await once(process, "message"));
 const own = new OwnAgent({ tell, go });
 
+/** An agent as CopilotKit builds them. */
+const built = new BuiltInAgent({
+  type: "custom",
+  async *factory({ input, abortSignal }): AsyncGenerator<BaseEvent> {
+    const messageId = crypto.randomUUID();
+    const said = String(input.messages.at(-1)?.content);
+    yield { type: EventType.TEXT_MESSAGE_START, messageId, role: "assistant" };
+    yield { type: EventType.TEXT_MESSAGE_CONTENT, messageId, delta: `Built for ${said}.` };
+    if (said === "ever") {
+      if (!abortSignal.aborted) await once(abortSignal, "abort");
+      tell({ type: "stopped" });
+    }
+    yield { type: EventType.TEXT_MESSAGE_END, messageId };
+  },
+});
+
 const shared = { url: server, token, backoff: { baseMs: 10, maxMs: 200 } };
 
 function runtimeOf(): CopilotRuntime {
@@ -52,13 +68,10 @@ function runtimeOf(): CopilotRuntime {
       });
     case "own": {
       const named = name !== undefined && { name };
-      return new CopilotRuntime({
-        agents: { demo: own },
-        runner: createHoldfastRunner({
-          ...shared,
-          own: { agents: { demo: own }, token: agentToken, ...named },
-        }),
-      });
+      const agents = { demo: own, built };
+      const token = (agent: string) => agentTokens[agent] ?? "";
+      const runner = createHoldfastRunner({ ...shared, own: { agents, token, ...named } });
+      return new CopilotRuntime({ agents, runner });
     }
   }
 }

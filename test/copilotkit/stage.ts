@@ -19,14 +19,15 @@ export const page = (handler: () => Promise<unknown>, type: "frontend" | "human-
 /** Holdfast, an agent of its own, and how a runtime reaches them. */
 export async function openStage(options: Parameters<typeof openLab>[0] = {}) {
   const lab = await openLab(options);
-  const agentToken = await lab.mint("agent:demo");
-  const agent = startAgent({ url: lab.url, token: agentToken });
+  const demo = await lab.mint("agent:demo");
+  const agentTokens = { demo, built: await lab.mint("agent:built") };
+  const agent = startAgent({ url: lab.url, token: demo });
   const token = await lab.mint("user:ana");
   return {
     lab,
     agent,
     start: (mode: Setup["mode"], more: Pick<Setup, "name"> = {}) =>
-      startRuntime({ mode, server: lab.url, token, agentToken, ...more }),
+      startRuntime({ mode, server: lab.url, token, agentTokens, ...more }),
     async [Symbol.asyncDispose]() {
       await agent.stop({ graceMs: 0 });
       await lab[Symbol.asyncDispose]();

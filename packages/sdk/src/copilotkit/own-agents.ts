@@ -33,6 +33,8 @@ export function workOn({ agents, token, ...options }: OwnAgentsOptions): AgentsA
       agent: name,
       token: () => token(name),
       codec: agUi,
+      // It executes its tools by itself.
+      claims: false,
       async handler(run) {
         const state = run.state.runs.get(run.id);
         const left = state && agUiAfterCut(run.state, state);
