@@ -1,9 +1,10 @@
-import type { BaseEvent, HttpAgent, Message, ResumeEntry } from "@ag-ui/client";
+import type { BaseEvent, HttpAgent, ResumeEntry } from "@ag-ui/client";
 import {
   CopilotKitCore,
   ProxiedCopilotRuntimeAgent,
   type CopilotKitCoreConfig,
 } from "@copilotkit/core";
+import { words } from "./words.ts";
 
 interface Page {
   readonly agentId?: string;
@@ -18,7 +19,11 @@ export function openBrowser(
   { agentId = "demo", headers = {} }: Page = {},
 ) {
   const agent = new ProxiedCopilotRuntimeAgent({
-    ...{ runtimeUrl, threadId, agentId, transport: "rest", runtimeMode: "sse" },
+    runtimeUrl,
+    threadId,
+    agentId,
+    transport: "rest",
+    runtimeMode: "sse",
   } as ConstructorParameters<typeof ProxiedCopilotRuntimeAgent>[0]);
   const core = new CopilotKitCore({
     runtimeUrl,
@@ -69,13 +74,6 @@ export function openBrowser(
 }
 
 export type Browser = ReturnType<typeof openBrowser>;
-
-function words(message: Message): string {
-  if (message.role === "assistant" && message.toolCalls?.length) {
-    return `${message.content ?? ""}[${message.toolCalls.map((call) => call.function.name).join()}]`;
-  }
-  return "content" in message ? `${message.role}: ${String(message.content)}` : message.role;
-}
 
 /** A page outlives a connection that breaks. A Node process with its client does not, unless what breaks just ends. */
 function toItsEnd(ask: HttpAgent["fetch"]): HttpAgent["fetch"] {

@@ -1,6 +1,7 @@
 import { AbstractAgent, EventType, type BaseEvent, type RunAgentInput } from "@ag-ui/client";
 import { Observable } from "rxjs";
 import type { Told } from "./messages.ts";
+import { textOf } from "./words.ts";
 
 /** What the agent needs of its process. */
 interface Around {
@@ -44,7 +45,7 @@ export class OwnAgent extends AbstractAgent {
 
   private async *answer({ threadId, runId, messages, resume }: RunAgentInput) {
     const { tell, go } = this.around;
-    const said = String(messages.findLast(({ role }) => role === "user")?.content);
+    const said = textOf(messages.findLast(({ role }) => role === "user"));
     tell({ type: "asked", said, tenant: this.headers["x-tenant"] });
     const start = { type: EventType.RUN_STARTED, threadId, runId };
     const finished = { type: EventType.RUN_FINISHED, threadId, runId };
@@ -57,15 +58,12 @@ export class OwnAgent extends AbstractAgent {
       yield { type: EventType.TEXT_MESSAGE_CONTENT, messageId: `${runId}:t`, delta: " Two." };
       yield { type: EventType.TEXT_MESSAGE_END, messageId: `${runId}:t` };
     } else if (last?.role === "tool") {
-      yield* text(`${runId}:t`, `You said ${String(last.content)}.`);
+      yield* text(`${runId}:t`, `You said ${textOf(last)}.`);
     } else if (resume) {
       const isApproved = resume[0]?.status === "resolved";
       if (isApproved) tell({ type: "executed", tool: "pay" });
       const content = isApproved ? "paid" : "not paid";
-      yield {
-        ...{ type: EventType.TOOL_CALL_RESULT, messageId: `${runId}:r`, role: "tool", content },
-        toolCallId: `${threadId}:pay`,
-      };
+      yield result(`${threadId}:pay`, content);
       yield* text(`${runId}:t`, isApproved ? "It is paid." : "It is not paid.");
     } else if (said === "pay") {
       yield* call(`${threadId}:pay`, "pay");
@@ -78,10 +76,7 @@ export class OwnAgent extends AbstractAgent {
       yield* call(`${runId}:b`, "book");
       tell({ type: "executed", tool: "book" });
       await go();
-      yield {
-        ...{ type: EventType.TOOL_CALL_RESULT, messageId: `${runId}:r`, role: "tool" },
-        ...{ toolCallId: `${runId}:b`, content: "booked" },
-      };
+      yield result(`${runId}:b`, "booked");
     } else if (said === "page" || said === "confirm") {
       yield* call(`${runId}:c`, said);
     } else {
@@ -101,4 +96,9 @@ function* call(toolCallId: string, toolCallName: string) {
   yield { type: EventType.TOOL_CALL_START, toolCallId, toolCallName };
   yield { type: EventType.TOOL_CALL_ARGS, toolCallId, delta: "{}" };
   yield { type: EventType.TOOL_CALL_END, toolCallId };
+}
+
+function result(toolCallId: string, content: string) {
+  const messageId = `${toolCallId}:r`;
+  return { type: EventType.TOOL_CALL_RESULT, messageId, role: "tool", toolCallId, content };
 }

@@ -1,26 +1,29 @@
 import { once } from "node:events";
-import { subscribe } from "node:diagnostics_channel";
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { Socket, type AddressInfo } from "node:net";
 import { EventType, HttpAgent, type BaseEvent } from "@ag-ui/client";
 import { BuiltInAgent, CopilotRuntime, createCopilotRuntimeHandler } from "@copilotkit/runtime/v2";
 import { createCopilotNodeHandler } from "@copilotkit/runtime/v2/node";
 import { createHoldfastRunner } from "@holdfast/sdk/copilotkit";
 import type { Setup, Told } from "./messages.ts";
 import { OwnAgent } from "./own-agent.ts";
+import { textOf } from "./words.ts";
 
 // CopilotKit's runtime as people deploy it, in a process that a test may kill.
 
 const tell = (told: Told) => void process.send?.(told);
 
-subscribe("net.client.socket", (message) => {
-  const { socket } = message as { readonly socket: Socket };
-  const outside = (address: string) => {
-    if (address !== "127.0.0.1" && address !== "::1") tell({ type: "outside", address });
-  };
-  socket.once("lookup", (_error, address, _family, host) => outside(address || host));
-  socket.once("connect", () => outside(socket.remoteAddress ?? ""));
-});
+// Every socket, those of TLS too, says here where it goes.
+const connect = Reflect.get(Socket.prototype, "connect") as (...args: unknown[]) => Socket;
+Socket.prototype.connect = function (this: Socket, ...args: unknown[]) {
+  this.on("lookup", (_error, _address, _family, host: string) => notHere(host));
+  this.on("connectionAttempt", (address: string) => notHere(address));
+  return connect.apply(this, args);
+};
+
+function notHere(address: string): void {
+  if (address !== "127.0.0.1" && address !== "localhost") tell({ type: "outside", address });
+}
 
 const { mode, server, token, agentTokens, name } = JSON.parse(process.env["SETUP"] ?? "") as Setup;
 const headers = { authorization: `Bearer ${token}` };
@@ -44,7 +47,7 @@ const built = new BuiltInAgent({
   type: "custom",
   async *factory({ input, abortSignal }): AsyncGenerator<BaseEvent> {
     const messageId = crypto.randomUUID();
-    const said = String(input.messages.at(-1)?.content);
+    const said = textOf(input.messages.at(-1));
     yield { type: EventType.TEXT_MESSAGE_START, messageId, role: "assistant" };
     yield { type: EventType.TEXT_MESSAGE_CONTENT, messageId, delta: `Built for ${said}.` };
     if (said === "ever") {

@@ -14,7 +14,7 @@ export interface Runtime extends AsyncDisposable {
   until(isWanted: (told: Told) => boolean): Promise<Told>;
   /** Lets its own agent go on. */
   go(): void;
-  /** Ends it at once and without a word. */
+  /** Ends it at once and without a word. Rejects where it reached for anything beyond this machine. */
   kill(): Promise<void>;
 }
 
@@ -57,6 +57,8 @@ export async function startRuntime(setup: Setup): Promise<Runtime> {
   const kill = async () => {
     child.kill("SIGKILL");
     await closed;
+    const outside = told.flatMap((it) => (it.type === "outside" ? it.address : []));
+    if (outside.length > 0) throw new Error(`The runtime reached for ${outside.join(", ")}.`);
   };
   const listening = await until(({ type }) => type === "listening");
   return {

@@ -11,7 +11,9 @@ export const thread = () => `thread-${(threads += 1)}`;
 
 /** A tool of the page's: one that its code answers, or a person. */
 export const page = (handler: () => Promise<unknown>, type: "frontend" | "human-in-the-loop") => ({
-  ...{ name: type === "frontend" ? "page" : "confirm", description: "Asks the page.", type },
+  name: type === "frontend" ? "page" : "confirm",
+  description: "Asks the page.",
+  type,
   parameters: z.object({}),
   handler,
 });

@@ -29,14 +29,15 @@ export function startAgent({ url, token }: { readonly url: string; readonly toke
 
   async function handler(run: Run<AgentItem, undefined, typeof tools>): Promise<void> {
     const asking = pathTo(run.state, run.id).findLast((node) => run.state.messages.has(node));
-    const said = run.state.messages.get(asking ?? "")?.content;
+    const { content } = run.state.messages.get(asking ?? "") ?? {};
+    const said = typeof content === "string" ? content : "?";
     const id = `${run.id}:${run.attempt}`;
     const [left] = run.calls({ state: "open" }).filter(({ executor }) => executor === "agent");
     const [settled] = run.calls({ state: "settled" });
     if (left) {
       const { pay } = run.tools().tools;
       const paid = await pay.execute?.({}, { toolCallId: left.id, messages: [], context: {} });
-      await run.answer(left.id, String(paid), { as: "text" });
+      await run.answer(left.id, typeof paid === "string" ? paid : null);
       return run.append(round(...text(id, ["It is paid."])));
     }
     if (settled?.name === "pay") return run.append(round(...text(id, ["It is not paid."])));
@@ -47,7 +48,7 @@ export function startAgent({ url, token }: { readonly url: string; readonly toke
     }
     if (said === "pay" || said === "page" || said === "confirm")
       return run.append(round(...call(`${id}:c`, said)));
-    if (said !== "long") return run.append(round(...text(id, [`Hello, ${String(said)}.`])));
+    if (said !== "long") return run.append(round(...text(id, [`Hello, ${said}.`])));
     const [start, one, two, end] = text(id, ["One.", " Two."]);
     if (!start || !one || !two || !end) return;
     await run.append([{ type: "round.open" }, start, one]);
@@ -56,7 +57,12 @@ export function startAgent({ url, token }: { readonly url: string; readonly toke
   }
 
   const started = worker({
-    ...{ url, token, agent: "demo", codec: plain, tools, handler },
+    url,
+    token,
+    agent: "demo",
+    codec: plain,
+    tools,
+    handler,
     policies: { pay: { approval: "always" } },
     backoff: { baseMs: 10, maxMs: 100 },
     onError: () => {},

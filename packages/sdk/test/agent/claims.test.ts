@@ -16,7 +16,11 @@ it.each([
   await using lab = await openLab();
   const session = await lab.session();
   await using started = worker({
-    ...{ url: lab.url, token: await lab.token(), agent: AGENT, codec: plain, claims },
+    url: lab.url,
+    token: await lab.token(),
+    agent: AGENT,
+    codec: plain,
+    claims,
     backoff: { baseMs: 10, maxMs: 100 },
     async handler(run) {
       if (run.attempt > 1) return;

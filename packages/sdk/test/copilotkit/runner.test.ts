@@ -22,7 +22,12 @@ const agent = {
 };
 
 const input = (runId: string) => ({
-  ...{ threadId: "t1", runId, state: {}, tools: [], context: [], forwardedProps: {} },
+  threadId: "t1",
+  runId,
+  state: {},
+  tools: [],
+  context: [],
+  forwardedProps: {},
   messages: [{ id: `u-${runId}`, role: "user", content: "Hi" }],
 });
 

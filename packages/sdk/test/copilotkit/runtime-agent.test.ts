@@ -3,7 +3,10 @@ import { expect, it } from "vitest";
 import { agentEvents, type RuntimeAgent } from "../../src/copilotkit/runtime-agent.ts";
 
 const input: AgUiInput = {
-  ...{ threadId: "t", runId: "r", protocolVersion: "1.0", state: { n: 1 } },
+  threadId: "t",
+  runId: "r",
+  protocolVersion: "1.0",
+  state: { n: 1 },
   messages: [{ id: "u", role: "user", content: "Hi" }],
   tools: [],
   context: [],
@@ -22,9 +25,9 @@ function scripted(run: (emit: Emit, aborted: Promise<void>) => Promise<void>) {
     threadId: "other",
     setMessages: (messages) => void (given["messages"] = messages),
     setState: (state) => void (given["state"] = state),
-    async runAgent(parameters, { onEvent }) {
+    async runAgent(parameters, subscriber) {
       given["parameters"] = parameters;
-      await run((type) => onEvent({ event: { type } }), aborted.promise);
+      await run((type) => subscriber.onEvent({ event: { type } }), aborted.promise);
     },
     abortRun() {
       aborts += 1;

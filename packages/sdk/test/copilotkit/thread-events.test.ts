@@ -55,7 +55,10 @@ async function read(
   let error: unknown;
   try {
     for await (const event of threadEvents(transport, {
-      ...{ path: "/x", body: `{"runId":"r"}`, signal, patienceMs },
+      path: "/x",
+      body: `{"runId":"r"}`,
+      signal,
+      patienceMs,
     }))
       events.push(event);
   } catch (thrown) {
