@@ -115,17 +115,21 @@ export function isSameHistory(
 /** What an agent said must be the same; what a client said itself it may spell as it likes. */
 function saysTheSame(ours: AgUiMessage, theirs: AgUiMessage): boolean {
   if (ours.role !== theirs.role) return false;
-  if (ours.role === "reasoning") return ours.content === theirs.content;
-  if (ours.role !== "assistant" || theirs.role !== "assistant") return true;
-  return (
-    (ours.content ?? "") === (theirs.content ?? "") &&
-    canonical(callsIn(ours)) === canonical(callsIn(theirs))
-  );
+  if (ours.role !== "assistant" && ours.role !== "reasoning") return true;
+  return canonical(saidIn(ours)) === canonical(saidIn(theirs));
+}
+
+function saidIn(message: AgUiMessage) {
+  const { content = "", metadata } = message;
+  const encryptedValue = "encryptedValue" in message ? message.encryptedValue : undefined;
+  return { content, metadata, encryptedValue, calls: callsIn(message) };
 }
 
 function callsIn(message: AgUiMessage) {
   const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
-  return calls.map(({ id, function: { name, arguments: text } }) => ({ id, name, text }));
+  return calls.map(({ id, function: { name, arguments: text }, encryptedValue, metadata }) => {
+    return { id, name, text, encryptedValue, metadata };
+  });
 }
 
 /** What a client holds that posted these messages: those, and the activities between them. */

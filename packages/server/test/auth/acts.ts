@@ -55,6 +55,26 @@ const request = (
   isRefused: forbidden,
 });
 
+/** An AG-UI request, whose stream is read no further than its first words. */
+const agUi = (
+  name: string,
+  needs: readonly string[],
+  verb: string,
+  body: (scene: Scene) => object,
+): Act => ({
+  name,
+  session: "team-a-1",
+  needs,
+  asked: (scene) => ({
+    method: "POST",
+    path: `/v1/sessions/team-a-1/ag-ui${verb}`,
+    body: body(scene),
+  }),
+  works: ({ status }) => status === 200,
+  isRefused: forbidden,
+});
+const input = (more: object) => ({ threadId: "team-a-1", runId: "r", messages: [], ...more });
+
 const answer = { outcome: "ok", answer: { type: "json", value: 1 } } as const;
 const message = { type: "message.send", messageId: "m", content: "x" } as const;
 const attempted = (scene: Scene) => ({
@@ -135,6 +155,23 @@ export const ACTS: readonly Act[] = [
     of: { callId: "open" },
     input: {},
   })),
+  agUi("run it over AG-UI", ["read", "send"], "", () =>
+    input({ messages: [{ id: "m", role: "user", content: "x" }] }),
+  ),
+  agUi("answer over AG-UI", ["read", "answer:location"], "", () =>
+    input({ messages: [{ id: "t", role: "tool", toolCallId: "open", content: "here" }] }),
+  ),
+  agUi("decide over AG-UI", ["read", "approve:transfer"], "", ({ approvalId }) =>
+    input({ resume: [{ interruptId: approvalId, status: "cancelled" }] }),
+  ),
+  agUi("advertise over AG-UI", ["read", "send", "answer:camera"], "", () =>
+    input({
+      messages: [{ id: "m", role: "user", content: "x" }],
+      tools: [{ name: "camera", description: "sees" }],
+    }),
+  ),
+  agUi("join over AG-UI", ["read"], "/connect", () => ({})),
+  agUi("stop over AG-UI", ["cancel"], "/stop", () => ({})),
   command("cancel a run", ["cancel"], ({ runId }) => ({ type: "run.cancel", runId })),
   command("cancel a call", ["cancel"], () => ({ type: "call.cancel", callId: "open" })),
   command("set the policy", ["admin"], () => ({
