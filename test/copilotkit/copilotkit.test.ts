@@ -53,6 +53,23 @@ describe.each(["url", "runner"] as const)("CopilotKit's runtime, by %s", (mode) 
     });
   });
 
+  it("takes what the page's failed tool says for an answer, with the next message", async () => {
+    const session = thread();
+    const tool = page(() => Promise.reject(new Error("No page.")), "frontend");
+    const browser = openBrowser(runtime.url, session, [tool]);
+    await browser.say("page");
+    expect(browser.story()).toEqual(["user: page", "[page]", "tool: Error: No page."]);
+    await browser.say("Ana");
+    expect(browser.story().slice(3)).toEqual([
+      "assistant: You said Error: No page..",
+      "user: Ana",
+      "assistant: Hello, Ana.",
+    ]);
+    expect((await held(stage.lab, session)).calls).toEqual([
+      { name: "page", outcome: "ok", settledBy: "user:ana" },
+    ]);
+  });
+
   it("waits for a person", async () => {
     const session = thread();
     const asked = Promise.withResolvers<void>();
