@@ -55,6 +55,39 @@ describe("a thread kept by the runner", () => {
     expect(asking).toBe(1);
   });
 
+  it("has one answer where two pages give one each", async () => {
+    const session = thread();
+    await using one = await stage.start("runner");
+    await using other = await stage.start("runner");
+    const asking = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    const words = [Promise.withResolvers<string>(), Promise.withResolvers<string>()] as const;
+    const first = openBrowser(one.url, session, [
+      page(() => (asking[0].resolve(), words[0].promise), "human-in-the-loop"),
+    ]);
+    const said = first.say("confirm");
+    await asking[0].promise;
+    const second = openBrowser(other.url, session, [
+      page(() => (asking[1].resolve(), words[1].promise), "human-in-the-loop"),
+    ]);
+    await second.connect();
+    await asking[1].promise;
+    words[0].resolve("yes");
+    await said;
+    words[1].resolve("no");
+    await second.until("RUN_ERROR");
+    expect(second.events.at(-1)).toMatchObject({ code: "already_answered" });
+    await second.connect();
+    for (const { story } of [first, second]) {
+      expect(story()).toEqual([
+        "user: confirm",
+        "[confirm]",
+        "tool: yes",
+        "assistant: You said yes.",
+      ]);
+    }
+    expect((await held(stage.lab, session)).runs).toEqual([["complete", "You said yes."]]);
+  });
+
   it("has its interrupt answered at another runtime", async () => {
     const session = thread();
     const before = await stage.start("runner");
