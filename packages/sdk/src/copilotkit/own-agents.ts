@@ -25,7 +25,7 @@ export interface AgentsAtWork extends AsyncDisposable {
 
 /** Works on the runs of some agents, each by a clone of its agent, or by the one preferred for it. */
 export function workOn({ agents, token, ...options }: OwnAgentsOptions): AgentsAtWork {
-  const preferred = new Map<string, RuntimeAgent>();
+  const preferred = new Map<string, Preferred>();
   const workers: Worker[] = Object.entries(agents).map(([name, agent]) =>
     worker({
       ...options,
@@ -39,26 +39,43 @@ export function workOn({ agents, token, ...options }: OwnAgentsOptions): AgentsA
         const state = run.state.runs.get(run.id);
         const left = state && agUiAfterCut(run.state, state);
         if (left) return endAs(run, left);
-        const asked = state?.requests?.flatMap(({ id, activation }) =>
-          activation === state.activation?.attempt
-            ? (preferred.get(keyOf(run.session, id)) ?? [])
-            : [],
-        );
-        const own = asked?.[0] ?? cloneOf(agent, name);
+        const own = take(preferredFor(run)) ?? cloneOf(agent, name);
         await run.pipe(agentEvents(own, await run.history()));
       },
     }),
   );
+
+  function preferredFor({ id, session, state }: Run): Preferred | undefined {
+    const { requests = [], activation } = state.runs.get(id) ?? {};
+    const asking = requests.filter((it) => it.activation === activation?.attempt);
+    return asking.map((it) => preferred.get(keyOf(session, it.id))).find((it) => it !== undefined);
+  }
+
   return {
     prefer(threadId, runId, agent) {
       const key = keyOf(threadId, runId);
-      preferred.set(key, agent);
-      return () => void (preferred.get(key) === agent && preferred.delete(key));
+      const entry = { agent, isTaken: false };
+      preferred.set(key, entry);
+      return () => void (preferred.get(key) === entry && preferred.delete(key));
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(workers.map((each) => each.stop({ graceMs: 0 })));
     },
   };
+}
+
+/** The agent that a request made. It is for one run: whoever goes on after that has a clone. */
+interface Preferred {
+  readonly agent: RuntimeAgent;
+  isTaken: boolean;
+}
+
+function take(preferred: Preferred | undefined): RuntimeAgent | undefined {
+  if (!preferred?.isTaken) {
+    if (preferred) preferred.isTaken = true;
+    return preferred?.agent;
+  }
+  return cloneOf(preferred.agent, preferred.agent.agentId);
 }
 
 /** The process before was stopped behind its agent's last word, or where its agent must not be asked again. */
@@ -68,9 +85,9 @@ async function endAs(run: Run, left: NonNullable<ReturnType<typeof agUiAfterCut>
   await run.fail(left.type === "fail" ? left.error : stopped);
 }
 
-function cloneOf(agent: RuntimeAgent, name: string): RuntimeAgent {
+function cloneOf(agent: RuntimeAgent, name: string | undefined): RuntimeAgent {
   const clone = agent.clone() as RuntimeAgent; // what it is, by its contract
-  clone.agentId = name;
+  if (name !== undefined) clone.agentId = name;
   return clone;
 }
 

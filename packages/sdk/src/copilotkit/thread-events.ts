@@ -75,7 +75,9 @@ function parseEvent(data: string): ThreadEvent {
   throw unreachable("The stream is broken: what came is no event.");
 }
 
-/** Whether it is of the stream and not of the run: the server closed, or failed, and the run goes on. */
+/** Whether it is of the stream and not of the run: the server closed or failed, or the token ended; the run goes on. */
 function isBreak({ type, code }: ThreadEvent, id: string | undefined): boolean {
-  return type === "RUN_ERROR" && id === undefined && (code === "closed" || code === "internal");
+  return type === "RUN_ERROR" && id === undefined && BREAKS.has(code);
 }
+
+const BREAKS: ReadonlySet<unknown> = new Set(["closed", "internal", "unauthenticated"]);

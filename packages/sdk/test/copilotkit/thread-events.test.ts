@@ -99,9 +99,11 @@ describe("threadEvents", () => {
     ],
   };
   const closed = { type: "RUN_ERROR", message: "The server ended the stream.", code: "closed" };
+  const expired = { type: "RUN_ERROR", message: "The token has ended.", code: "unauthenticated" };
   it.each([
     ["the connection breaks", { ...cut, breaks: true }],
     ["the server closes", { frames: [...cut.frames, { event: closed }] }],
+    ["its token ends", { frames: [...cut.frames, { event: expired }] }],
     ["the stream ends before its run", cut],
   ])("goes on behind the last event when %s", async (_, first) => {
     expect(await read([first, "down", refusal(503, "overloaded"), rest])).toEqual({
