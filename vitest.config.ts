@@ -47,6 +47,17 @@ export default defineConfig({
         test: { name: "faults", include: ["test/faults/**/*.test.ts"], testTimeout: 60_000 },
       },
       {
+        // Needs packages of its own: see test/copilotkit/package.json.
+        extends: true,
+        test: {
+          name: "copilotkit",
+          include: ["test/copilotkit/*.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
         extends: true,
         test: {
           name: "e2e",

@@ -21,7 +21,15 @@ const schemaPackages = ({ specifier }: Import): boolean =>
 const agUiPackages = ({ specifier, typeOnly }: Import): boolean =>
   specifier === "fast-json-patch" || (typeOnly && specifier === "@ag-ui/core");
 
-const client = ["sdk/wire", "sdk/client", "sdk/agent", "sdk/react", "sdk/codec", "sdk/durable"];
+const client = [
+  "sdk/wire",
+  "sdk/client",
+  "sdk/agent",
+  "sdk/react",
+  "sdk/codec",
+  "sdk/durable",
+  "sdk/copilotkit",
+];
 const server = [
   "server/contract",
   "server/storage",
@@ -62,6 +70,8 @@ export const layers: readonly Layer[] = [
   sdk("client", ["protocol", "protocol/schemas", "sdk/wire"]),
   sdk("agent", ["protocol", "protocol/schemas", "sdk/wire"]),
   sdk("react", ["protocol", "sdk/client"]),
+  // Its runner works as an agent does, and reads the AG-UI face.
+  sdk("copilotkit", ["protocol", "protocol/ag-ui", "sdk/wire", "sdk/agent", "sdk/codec"]),
   sdk("durable", ["protocol", "sdk/agent"]),
   {
     name: "sdk/testing",

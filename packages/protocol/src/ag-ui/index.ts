@@ -3,6 +3,8 @@ export { createAgUiEncoder } from "./ingest/encoder.ts";
 export type { AgUiEncoder, AgUiOutcome } from "./ingest/encoder.ts";
 export type { AgUiDiagnostic } from "./ingest/diagnostics.ts";
 export type { AgUiScope } from "./ingest/scope.ts";
+export { agUiAfterCut } from "./after-cut.ts";
+export type { AgUiAfterCut } from "./after-cut.ts";
 export { agUiInput } from "./input.ts";
 export type { AgUiRunInput } from "./input.ts";
 export type { CompatState } from "./compat.ts";

@@ -1,6 +1,5 @@
 import type { Entry } from "../entry.ts";
 import type { Offset } from "../offset.ts";
-import { omit } from "../omit.ts";
 import { reduce } from "../reduce/index.ts";
 import type { Run } from "../run.ts";
 import { fromRows, toRows, type SessionState } from "../state.ts";
@@ -29,13 +28,14 @@ export interface Resumed {
 
 /**
  * From which entry on {@link resumeThread} needs the log, itself included: where the activation began that a reader is shown.
- * Undefined while none goes on: then a reader joins anew.
+ * Undefined while none goes on: then a reader joins anew. Who is shown one run alone may have missed its end: theirs
+ * is the last that the run had.
  */
 export function resumesFrom(
   state: SessionState,
   options: Pick<ProjectionOptions, "runId">,
 ): Offset | undefined {
-  return nextOf({ options }, state)?.activation?.offset;
+  return shownRun(state, options)?.activation?.offset;
 }
 
 /**
@@ -52,7 +52,7 @@ export function resumeThread(
   cursor: Cursor,
   options: ProjectionOptions,
 ): Resumed | "reset" {
-  const run = nextOf({ options }, state);
+  const run = shownRun(state, options);
   const from = run?.activation?.offset;
   // What was sent with the activation's first entry depends on what its reader held.
   if (!run || from === undefined || cursor.offset <= from || cursor.offset > state.head)
@@ -76,6 +76,11 @@ export function resumeThread(
     });
   }
   return { events, projection };
+}
+
+function shownRun(state: SessionState, options: Pick<ProjectionOptions, "runId">): Run | undefined {
+  const own = options.runId === undefined ? undefined : state.runs.get(options.runId);
+  return nextOf({ options }, state) ?? (own?.activation && own);
 }
 
 /** Whether an entry is of another run's attempt, so that the reader may have been shown that one then. */
@@ -108,7 +113,9 @@ function rewind(state: SessionState, shown: Run, from: Offset): SessionState {
 }
 
 function beforeActivation(run: Run, from: Offset): Run {
-  const { steers, ...rest } = omit(omit(run, "activation"), "steps");
+  const { activation, steps: _steps, steers, ...now } = run;
+  const { outcome: _outcome, reason: _reason, error: _error, endedAt: _endedAt, ...open } = now;
+  const rest = activation?.ended ? { ...open, status: "queued" as const } : now;
   const known = steers?.filter(({ offset }) => offset < from);
   return {
     ...rest,

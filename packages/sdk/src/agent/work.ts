@@ -24,6 +24,7 @@ export interface WorkRequest {
   readonly waitMs: number;
   readonly tools?: readonly ToolDeclaration[];
   readonly complete?: boolean;
+  readonly claims?: boolean;
 }
 
 /**
@@ -37,7 +38,7 @@ export async function claimWork(
   request: WorkRequest,
   { signal, socket }: { readonly signal: AbortSignal; readonly socket: SessionSocket | undefined },
 ): Promise<Work | undefined> {
-  const body = JSON.stringify({ ...request, claims: true });
+  const body = JSON.stringify({ claims: true, ...request });
   if (socket) {
     const work = await socket.work(body, request.waitMs, signal);
     return work === undefined ? undefined : parseWork({ work });
@@ -65,7 +66,7 @@ export async function claimRun(
 ): Promise<Work> {
   const work = await transport.json("/v1/work/claim", {
     method: "POST",
-    body: JSON.stringify({ ...request, claims: true }),
+    body: JSON.stringify({ claims: true, ...request }),
     parse: parseWork,
   });
   if (!work) throw unreachable("The server sent no work: is it a Holdfast server?");

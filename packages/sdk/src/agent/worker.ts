@@ -43,6 +43,12 @@ export interface WorkerOptions<Chunk, History, Tools extends ToolSet> {
   readonly policies?: ToolPolicies<Tools>;
   /** `tools` names every tool there is: calls of others settle as `unknown_tool`. Default false. */
   readonly complete?: boolean;
+  /**
+   * Tools are executed by way of `run.tools()`, which claims each call before. Without, they are the framework's own
+   * affair: a call counts as claimed once its arguments are whole, and where its attempt is lost before the answer, it
+   * ends as `executor_lost` and stays on the record. Default true.
+   */
+  readonly claims?: boolean;
   /** Works on one attempt. Returning finishes it, throwing fails its run. */
   readonly handler: (run: Run<Chunk, History, Tools>) => Promise<void>;
   /**
@@ -101,7 +107,7 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
   options: WorkerOptions<Chunk, History, Tools>,
 ): Worker {
   const { url, agent, onError = console.error } = options;
-  const { concurrency = 4, waitMs = 25_000, patienceMs = 300_000, complete } = options;
+  const { concurrency = 4, waitMs = 25_000, patienceMs = 300_000, complete, claims } = options;
   const timing = options.timing ?? systemTiming;
   const instance = crypto.randomUUID();
   const name = options.name ?? `${agent}-${instance.slice(0, 8)}`;
@@ -135,6 +141,7 @@ export function worker<Chunk, History, Tools extends ToolSet = Record<never, nev
       waitMs,
       ...(declared.length > 0 && { tools: declared }),
       ...(complete && { complete }),
+      ...(claims !== undefined && { claims }),
     };
     let failures = 0;
     for (;;) {

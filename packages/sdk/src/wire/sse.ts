@@ -7,10 +7,20 @@ import type { Transport } from "./transport.ts";
 export type StreamEvent =
   | { readonly type: "open" }
   | { readonly type: "comment" }
-  | { readonly type: "event"; readonly name: string; readonly data: string };
+  | {
+      readonly type: "event";
+      readonly name: string;
+      readonly data: string;
+      /** Where the event itself has one. */
+      readonly id?: string;
+    };
 
 export interface StreamOptions {
   readonly query?: Readonly<Record<string, string | undefined>>;
+  /** JSON text: posted, and what comes back is the stream. */
+  readonly body?: string;
+  /** The id of the last event that came; the server goes on behind it. */
+  readonly lastEventId?: string;
   readonly signal?: AbortSignal;
   /** Silence of this many milliseconds, heartbeats included, means that the connection is dead. */
   readonly idleMs: number;
@@ -27,7 +37,7 @@ export interface StreamOptions {
 export async function* streamEvents(
   transport: Transport,
   path: string,
-  { query, signal, idleMs }: StreamOptions,
+  { query, body: posted, lastEventId, signal, idleMs }: StreamOptions,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const { timing } = transport;
   const { controller, unlink } = linkedController(signal);
@@ -55,6 +65,8 @@ export async function* streamEvents(
         accept: "text/event-stream",
         signal: controller.signal,
         ...(query && { query }),
+        ...(posted !== undefined && { body: posted }),
+        ...(lastEventId !== undefined && { headers: { "last-event-id": lastEventId } }),
       })
       .finally(() => opening.stop());
     if (!response.body || !response.headers.get("content-type")?.includes("text/event-stream"))
@@ -68,8 +80,13 @@ export async function* streamEvents(
     const decoder = new TextDecoder();
     let ready: StreamEvent[] = [{ type: "open" }];
     const parser = createParser({
-      onEvent: ({ event, data }) =>
-        void ready.push({ type: "event", name: event ?? "message", data }),
+      onEvent: ({ event, data, id }) =>
+        void ready.push({
+          type: "event",
+          name: event ?? "message",
+          data,
+          ...(id !== undefined && { id }),
+        }),
       onComment: () => void ready.push({ type: "comment" }),
     });
     void watch().catch(() => {});

@@ -52,7 +52,8 @@ export interface Transport {
    */
   json<T>(path: string, request: JsonRequest<T>): Promise<T>;
   /**
-   * One try of a GET whose body the caller reads; `signal` covers the body too.
+   * One try of a request whose answer the caller reads, a GET or with `body` (JSON text) a POST; `signal` covers the
+   * answer too.
    *
    * @throws as `json`
    */
@@ -62,6 +63,7 @@ export interface Transport {
       readonly accept: string;
       readonly query?: Readonly<Record<string, string | undefined>>;
       readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
       readonly signal: AbortSignal;
     },
   ): Promise<Response>;
@@ -147,8 +149,12 @@ export function createTransport(options: TransportOptions): Transport {
         }
       }
     },
-    stream: (path, { accept, headers, signal, query }) =>
-      exchange(path, { signal, headers: { accept, ...headers }, cache: "no-store" }, query),
+    stream(path, { accept, headers, body, signal, query }) {
+      const posted = body !== undefined && { method: "POST", body };
+      const type = body !== undefined && { "content-type": "application/json" };
+      const init = { ...posted, signal, headers: { accept, ...type, ...headers } };
+      return exchange(path, { ...init, cache: "no-store" }, query);
+    },
   };
 }
 

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startRun, startServer, type Granted, type TestServer } from "../support/http.ts";
-import { answer, append, commands, message, reads } from "./bad-input.ts";
-import { requests } from "./bad-requests.ts";
+import { agUiRequests } from "./bad-ag-ui.ts";
+import { answer, append, commands, message, reads, requests } from "./bad-input.ts";
 
 let server: TestServer;
 let work: Granted;
@@ -31,7 +31,7 @@ describe("bad input is a typed error that says what to do, and writes nothing", 
   test.each([
     ...commands.map((it) => ({ method: "POST", path: "/v1/sessions/s/commands", ...it })),
     ...reads.map((it) => ({ method: "GET", path: "", ...it })),
-    ...requests.map((it) => ({ method: "POST", path: "", ...it })),
+    ...[...requests, ...agUiRequests].map((it) => ({ method: "POST", path: "", ...it })),
   ])("$what", async ({ method, path, body, code, status, says, ...it }) => {
     const before = await server.request("GET", "/v1/sessions/s");
     const answered = await server.request(method, path, it.with?.(server, work) ?? { body });

@@ -325,3 +325,56 @@ export const reads: readonly Case[] = [
     says: "256",
   },
 ];
+
+export const requests: readonly Case[] = [
+  {
+    what: "a session of a wrong shape",
+    method: "PUT",
+    path: "/v1/sessions/t",
+    body: { agent: 7 },
+    code: "invalid_request",
+    status: 400,
+    says: "session.agent",
+  },
+  {
+    what: "a policy that does not exist",
+    method: "PUT",
+    path: "/v1/sessions/t",
+    body: { policy: { whileActive: "panic" } },
+    code: "invalid_request",
+    status: 400,
+    says: "session.policy.whileActive",
+  },
+  {
+    what: "a claim without a worker",
+    path: "/v1/work/claim",
+    with: ({ demo }) => ({ body: { agent: "demo" }, token: demo }),
+    code: "invalid_request",
+    status: 400,
+    says: "claim.worker",
+  },
+  {
+    what: "a claim that waits for ever",
+    path: "/v1/work/claim",
+    with: ({ demo }) => ({ body: { agent: "demo", worker: "w", waitMs: 1e9 }, token: demo }),
+    code: "invalid_request",
+    status: 400,
+    says: "30000",
+  },
+  {
+    what: "a claim by a person",
+    path: "/v1/work/claim",
+    body: { agent: "demo", worker: "w" },
+    code: "forbidden",
+    status: 403,
+    says: "agent:demo",
+  },
+  {
+    what: "a token for nobody",
+    path: "/v1/dev/token",
+    body: {},
+    code: "invalid_request",
+    status: 400,
+    says: "name or an agent",
+  },
+];

@@ -235,6 +235,37 @@ describe("12.4.4 Last-Event-ID", () => {
     expect(await stage.state()).toEqual(before);
   });
 
+  /** Every place in what its poster was told, asked for again once the run is over. */
+  async function expectRest(stage: Stage, all: ReadEvent[]) {
+    for (const [at, { id = "" }] of all.entries()) {
+      const response = await post(stage, INPUT, { "last-event-id": id });
+      expect(response.status).toBe(at === 0 ? 409 : 200);
+      if (at > 0) expect(eventsIn(await response.text())).toEqual(all.slice(at + 1));
+    }
+  }
+
+  it("the same request goes on behind any event of a run that waits for others meanwhile", async () => {
+    await using stage = await openStage();
+    const { attempt, whole } = await midway(stage);
+    await attempt.append({ type: "round.close" });
+    await attempt.finish();
+    const all = await whole.ended;
+    expect(all.at(-1)?.data).toMatchObject({ type: "RUN_FINISHED" });
+    await expectRest(stage, all);
+  });
+
+  it.each([
+    ["finished", (attempt: Attempt) => attempt.finish()],
+    ["failed", (attempt: Attempt) => attempt.fail("broken")],
+  ])("the same request goes on behind any event of a run that %s meanwhile", async (_, end) => {
+    await using stage = await openStage();
+    const response = await post(stage, INPUT);
+    const attempt = await stage.attempt([LOOK]);
+    await attempt.append(...round(...text("a1", "All", " of it.")));
+    await end(attempt);
+    await expectRest(stage, eventsIn(await response.text()));
+  });
+
   it("an id of a run that is over begins anew", async () => {
     await using stage = await openStage();
     const { attempt, whole } = await midway(stage);
