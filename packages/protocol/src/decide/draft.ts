@@ -12,6 +12,9 @@ export interface TouchedRow {
   readonly id: string;
 }
 
+/** By kind and id. */
+type Touched = Map<TouchedRow["kind"], Map<string, TouchedRow>>;
+
 /** Who an event is recorded under, and when. */
 export interface Author {
   readonly actor: string;
@@ -56,11 +59,14 @@ export function createDraft(
   salt?: () => string,
 ): Draft {
   let entries: Entry[] = [];
-  let touched = new Map<string, TouchedRow>();
+  let touched: Touched = new Map();
   let after = state.head;
   let acts = 0;
-  const touch = (kind: TouchedRow["kind"], id: string) =>
-    void touched.set(`${kind}/${id}`, { kind, id });
+  const touch = (kind: TouchedRow["kind"], id: string) => {
+    const rows = touched.get(kind);
+    if (rows) rows.set(id, { kind, id });
+    else touched.set(kind, new Map([[id, { kind, id }]]));
+  };
   const changes = { touch };
   return {
     state,
@@ -96,7 +102,8 @@ export function createDraft(
       touch("producer", key);
     },
     seal() {
-      const sealed = { after, entries, touched: [...touched.values()], acts };
+      const rows = [...touched.values()].flatMap((byId) => [...byId.values()]);
+      const sealed = { after, entries, touched: rows, acts };
       entries = [];
       acts = 0;
       touched = new Map();

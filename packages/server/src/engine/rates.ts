@@ -6,16 +6,20 @@ export interface Rate {
   readonly perSecond: number;
 }
 
-/** How many keys are counted; beyond, those that were counted longest are forgotten. */
+/** How many keys are counted; beyond, those that owe nothing are forgotten, and else those that came first. */
 const MOST_KEYS = 10_000;
+
+/** What is owed for a key: nothing any more at `paidAt`, Unix milliseconds. Changes in place. */
+interface Owed {
+  paidAt: number;
+}
 
 /** Token buckets, one per key. */
 export class Rates {
   readonly #what: string;
   readonly #rate: Rate;
   readonly #now: () => number;
-  /** When nothing will be owed any more for a key, Unix milliseconds. */
-  readonly #paidAt = new Map<string, number>();
+  readonly #owed = new Map<string, Owed>();
 
   /** @param what is counted, for words. @param now Unix milliseconds */
   constructor(what: string, rate: Rate, now: () => number) {
@@ -35,18 +39,27 @@ export class Rates {
     const { burst, perSecond } = this.#rate;
     const each = 1000 / perSecond;
     const now = this.#now();
-    const paidAt = Math.max(this.#paidAt.get(key) ?? 0, now);
+    const known = this.#owed.get(key);
+    const paidAt = Math.max(known?.paidAt ?? 0, now);
     const early = paidAt - now - (burst - 1) * each;
     if (early > 0) return this.#refusal(count, Math.ceil(early));
-    this.#paidAt.delete(key);
-    this.#paidAt.set(key, paidAt + count * each);
-    if (this.#paidAt.size > MOST_KEYS) {
-      for (const oldest of this.#paidAt.keys()) {
-        this.#paidAt.delete(oldest);
-        break;
-      }
-    }
+    if (known) known.paidAt = paidAt + count * each;
+    else this.#begin(key, { paidAt: paidAt + count * each }, now);
     return undefined;
+  }
+
+  #begin(key: string, owed: Owed, now: number): void {
+    if (this.#owed.size >= MOST_KEYS) this.#forget(now);
+    this.#owed.set(key, owed);
+  }
+
+  /** Forgets enough for many more keys, so that it need not look through all of them for each. */
+  #forget(now: number): void {
+    for (const [key, { paidAt }] of this.#owed) if (paidAt <= now) this.#owed.delete(key);
+    for (const key of this.#owed.keys()) {
+      if (this.#owed.size <= MOST_KEYS * 0.9) return;
+      this.#owed.delete(key);
+    }
   }
 
   #refusal(value: number, retryAfterMs: number): HoldfastError {

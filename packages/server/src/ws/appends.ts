@@ -10,7 +10,7 @@ import { isObject } from "@holdfast/protocol/schemas";
 import { actorOf } from "../auth/index.ts";
 import { admit, rejectionOf } from "../http/index.ts";
 import type { SocketOptions } from "./context.ts";
-import type { Credentials } from "./credentials.ts";
+import type { Credentials, Held } from "./credentials.ts";
 import type { Outgoing } from "./outgoing.ts";
 
 /**
@@ -23,21 +23,25 @@ export function createAppends(
   outgoing: Outgoing,
 ): (frame: SocketAppend) => Promise<void> {
   const { engine, log } = options;
-  let acks = new Map<string, Ack>();
+  /** By the token they came under, which is one attempt's, and by producer. */
+  let acks = new Map<Held, Map<string, Ack>>();
 
   function flush(): void {
     const flushed = acks;
     acks = new Map();
-    for (const ack of flushed.values()) outgoing.write(textOf(ack));
+    for (const byProducer of flushed.values()) {
+      for (const ack of byProducer.values()) outgoing.write(textOf(ack));
+    }
   }
 
-  function acknowledge(batch: Batch, offset: Offset): void {
-    const key = `${batch.session}\n${batch.runId}\n${batch.attempt}\n${batch.producer}`;
-    const before = acks.get(key);
-    if (before && before.batch.seq >= batch.seq) return;
+  function acknowledge(held: Held, batch: Batch, offset: Offset): void {
     // After everything that the same commit settles.
     if (acks.size === 0) process.nextTick(flush);
-    acks.set(key, { batch, offset });
+    let byProducer = acks.get(held);
+    if (!byProducer) acks.set(held, (byProducer = new Map()));
+    const before = byProducer.get(batch.producer);
+    if (before && before.batch.seq >= batch.seq) return;
+    byProducer.set(batch.producer, { batch, offset });
   }
 
   function refuse(batch: Batch | undefined, cause: unknown): void {
@@ -46,14 +50,18 @@ export function createAppends(
     else outgoing.send({ type: "error", error });
   }
 
-  async function answer(batch: Batch, decided: Promise<readonly Verdict[]>): Promise<void> {
+  async function answer(
+    held: Held,
+    batch: Batch,
+    decided: Promise<readonly Verdict[]>,
+  ): Promise<void> {
     try {
       const [verdict] = await decided;
       if (!verdict) return;
       const { error, skipped, offset } = verdict;
       if (error) outgoing.send({ type: "refused", ...batch, offset, error });
       else if (skipped) outgoing.send({ type: "refused", ...batch, offset, skipped });
-      if (!error) acknowledge(batch, offset);
+      if (!error) acknowledge(held, batch, offset);
     } catch (cause) {
       refuse(batch, cause);
     }
@@ -63,10 +71,11 @@ export function createAppends(
   return ({ session, command: body }) => {
     const batch = batchOf(session, body);
     try {
-      const { identity } = credentials.of(batch ?? { session });
+      const held = credentials.of(batch ?? { session });
+      const { identity } = held;
       const command = admit(options, session, identity, body);
       if (!batch || command.type !== "run.append") throw notAppend(command.type);
-      return answer(batch, engine.submit(session, [command], actorOf(identity, session)));
+      return answer(held, batch, engine.submit(session, [command], actorOf(identity, session)));
     } catch (cause) {
       refuse(batch, cause);
       return Promise.resolve();
