@@ -27,6 +27,7 @@ it("12.5 what an AG-UI endpoint says while a commit is under way goes together i
   });
   await using desk = scene({ url: agent.url, storage: held.storage });
   expect(await desk.reaches(await desk.say("Hi"), "ended")).toMatchObject({ outcome: "complete" });
+  await agent.played();
 });
 
 it("12.5 a commit that fails is made again, and nothing of the stream is lost or doubled", async () => {

@@ -28,6 +28,7 @@ export type Script = (asked: Asked) => void | Promise<void>;
 export async function endpoint(...scripts: Script[]) {
   const asked: Asked[] = [];
   const left = [...scripts];
+  const begun: Promise<void>[] = [];
   let script: Script = () => {};
   const server = createServer((request, response) => {
     void (async () => {
@@ -60,7 +61,9 @@ export async function endpoint(...scripts: Script[]) {
       };
       asked.push(run);
       script = left.shift() ?? script;
-      await script(run);
+      const played = Promise.resolve(script(run));
+      begun.push(played);
+      await played;
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -69,6 +72,10 @@ export async function endpoint(...scripts: Script[]) {
     url: `http://127.0.0.1:${port}/agent`,
     port,
     asked,
+    /** Once every script that was begun has said its last, with what went wrong in it. */
+    async played(): Promise<void> {
+      await Promise.all(begun);
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
