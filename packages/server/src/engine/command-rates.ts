@@ -7,7 +7,7 @@ export interface CommandRates {
   /** New sessions, by principal. */
   readonly sessions: Rates;
   /** Takes so many commands of an actor, or says when to come again; see {@link Rates.refuse}. */
-  refuse(session: string, count: number, actor: Actor): HoldfastError | undefined;
+  refuse(count: number, actor: Actor): HoldfastError | undefined;
 }
 
 /** @param now Unix milliseconds */
@@ -16,9 +16,10 @@ export function commandRates(limits: Limits, now: () => number): CommandRates {
   const attemptCommands = new Rates("commands of an attempt", limits.attemptCommands, now);
   return {
     sessions: new Rates("new sessions of a principal", limits.sessions, now),
-    refuse(session, count, { principal, attempt }) {
+    refuse(count, { principal, attempt }) {
       if (!attempt) return commands.refuse(principal, count);
-      return attemptCommands.refuse(`${session}\n${attempt.runId}\n${attempt.attempt}`, count);
+      // A run has one attempt at a time, and an id that is no other's.
+      return attemptCommands.refuse(attempt.runId, count);
     },
   };
 }

@@ -210,7 +210,7 @@ export class Engine implements AsyncDisposable {
    * what rejects is an unknown session, a failed commit, or `too_many_requests`: then nothing of it was decided.
    */
   submit(session: string, commands: readonly Command[], actor: Actor): Promise<Verdict[]> {
-    const refused = this.#rates.refuse(session, commands.length, actor);
+    const refused = this.#rates.refuse(commands.length, actor);
     if (refused) return Promise.reject(refused);
     const { limits } = this.#options;
     const kept = commands.map((it) => (it.type === "run.append" ? joinDeltas(it, limits) : it));
@@ -231,7 +231,7 @@ export class Engine implements AsyncDisposable {
     plan: (state: SessionState, env: Env) => Plan,
     { actor, count }: { readonly actor: Actor; readonly count: number },
   ): Promise<Carried> {
-    const refused = this.#rates.refuse(session, count, actor);
+    const refused = this.#rates.refuse(count, actor);
     if (refused) return Promise.reject(refused);
     return this.#sessions.with(session, (on) => on.carryOut(plan, actor));
   }

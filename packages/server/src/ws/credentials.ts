@@ -40,6 +40,8 @@ export interface Credentials {
 export function createCredentials(options: SocketOptions): Credentials {
   const { tokens, now, limits } = options;
   const attempts = new Map<string, Held>();
+  /** What was found last for each session: an attempt says many things, and a key is dear to make. */
+  const found = new Map<string, Held>();
   let own: Held | undefined;
 
   async function verify(token: string): Promise<Held> {
@@ -49,8 +51,20 @@ export function createCredentials(options: SocketOptions): Credentials {
 
   function keep(held: Held): SocketAttempt | undefined {
     const { attempt } = held.identity;
-    if (attempt) attempts.set(keyOf(attempt), held);
+    if (attempt) {
+      attempts.set(keyOf(attempt), held);
+      found.set(attempt.session, held);
+    }
     return attempt;
+  }
+
+  function heldFor(named: SocketAttempt): Held | undefined {
+    const last = found.get(named.session);
+    const { runId, attempt } = last?.identity.attempt ?? {};
+    if (runId === named.runId && attempt === named.attempt) return last;
+    const held = attempts.get(keyOf(named));
+    if (held) found.set(named.session, held);
+    return held;
   }
 
   return {
@@ -83,11 +97,15 @@ export function createCredentials(options: SocketOptions): Credentials {
       keep(held);
       return { ...held, attempt };
     },
-    forget: (key) => void attempts.delete(key),
+    forget(key) {
+      const session = attempts.get(key)?.identity.attempt?.session;
+      attempts.delete(key);
+      if (session !== undefined) found.delete(session);
+    },
     of(frame) {
       const { session, runId, attempt } = frame ?? {};
       const isOwn = session === undefined || runId === undefined || attempt === undefined;
-      const held = isOwn ? own : attempts.get(keyOf({ session, runId, attempt }));
+      const held = isOwn ? own : heldFor({ session, runId, attempt });
       if (!held) {
         throw unauthenticated(
           `The socket has no token of attempt ${attempt} of run ${runId}: send it as \`attempt\`.`,
