@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { request, type IncomingMessage } from "node:http";
-import { begin, tokenOf } from "./appends.ts";
+import { connect, type Socket } from "node:net";
+import { begin, durableStreams, holdfast, tokenOf } from "./appends.ts";
 import { Connection } from "./connection.ts";
 import { headOf } from "./load.ts";
 
@@ -34,11 +34,15 @@ function token(n: number): object {
   return { type: "TEXT_MESSAGE_CONTENT", messageId: "m0", delta: `${n} ` };
 }
 
+/** Appends elsewhere before anything is measured: a server that was just started has nothing compiled yet. */
+const WARM = { inFlight: 8, sessions: 8, seconds: 2 };
+
 /**
  * Subscribers of one session of Holdfast over server-sent events, while its agent appends token after token, each in a
  * request of its own. A latency is from when an append is sent until a subscriber has it, after it became durable.
  */
 export async function holdfastFanout(url: string, load: FanoutLoad): Promise<FanoutResult> {
+  await holdfast(url, WARM);
   const session = crypto.randomUUID();
   const { path, runId, attempt, token: mine } = await begin(url, session, 1);
   const reader = await tokenOf(url, { name: "bench" });
@@ -66,6 +70,7 @@ export async function holdfastFanout(url: string, load: FanoutLoad): Promise<Fan
 
 /** The same events through a stream of Durable Streams. */
 export async function durableStreamsFanout(url: string, load: FanoutLoad): Promise<FanoutResult> {
+  await durableStreams(url, WARM);
   const path = `/${crypto.randomUUID()}`;
   const headers = { "content-type": "application/json" };
   const made = await fetch(url + path, { method: "PUT", headers });
@@ -141,20 +146,30 @@ async function fanout(
 /** How long is waited for what has not come, in milliseconds. */
 const PATIENCE_MS = 5_000;
 
-/** Reads a stream of server-sent events, and gives the numbers in it. */
+/**
+ * Reads a stream of server-sent events, and gives the numbers in it. As lean as {@link Connection}, since a hundred full
+ * clients cost more than the server: sizes of chunks stand between the events, where nobody looks, as long as each event
+ * is written whole. One that is not would be missed, and is counted.
+ */
 export async function subscribe(
   url: string,
   headers: Record<string, string>,
   onNumber: (n: number) => void,
-  { method = "GET", body }: { readonly method?: string; readonly body?: string } = {},
-): Promise<IncomingMessage> {
-  const sent = request(url, { method, headers, agent: false });
-  sent.end(body);
-  const [response] = (await once(sent, "response")) as [IncomingMessage];
-  if (response.statusCode !== 200) throw new Error(`${method} ${url} gave ${response.statusCode}.`);
-  response.setEncoding("utf8");
+  { method = "GET", body = "" }: { readonly method?: string; readonly body?: string } = {},
+): Promise<Socket> {
+  const { host, hostname, port, pathname, search } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.setEncoding("latin1");
+  socket.setNoDelay(true);
+  await once(socket, "connect");
+  const lines = { host, ...headers, "content-length": `${Buffer.byteLength(body)}` };
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`${method} ${pathname}${search} HTTP/1.1\r\n${head.join("")}\r\n${body}`);
+  const [first] = (await once(socket, "data")) as [string];
+  const status = first.slice(9, 12);
+  if (status !== "200") throw new Error(`${method} ${url} gave ${status}.`);
   let text = "";
-  response.on("data", (chunk: string) => {
+  const read = (chunk: string) => {
     text += chunk;
     for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
       const block = text.slice(0, end);
@@ -162,8 +177,10 @@ export async function subscribe(
       for (const [, numbers = ""] of block.matchAll(NUMBERS))
         for (const number of numbers.trim().split(" ")) onNumber(Number(number));
     }
-  });
-  return response;
+  };
+  socket.on("data", read);
+  read(first);
+  return socket;
 }
 
 /** The text of tokens; several may have become one. */
