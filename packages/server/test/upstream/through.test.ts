@@ -1,7 +1,25 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text as readAll } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { openStage, PAGE, running } from "../faces/ag-ui/stage.ts";
 import { until } from "../support/clock.ts";
-import { call, endpoint, result, text } from "./endpoint.ts";
+import { call, endpoint, result, text, type Asked } from "./endpoint.ts";
+
+const PATH = "/v1/sessions/s1/ag-ui";
+
+/** What a process of its own says at its end. @throws Error with how it ended, where that was badly */
+async function clientProcess(url: string, token: string, runs: number): Promise<string> {
+  const file = fileURLToPath(new URL("client-process.ts", import.meta.url));
+  const child = spawn(process.execPath, [file, url, token, String(runs)], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const said = readAll(child.stdout);
+  const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+  if (code !== 0) throw new Error(`The process ended with ${code ?? signal}.`);
+  return said;
+}
 
 /** A stock client speaks AG-UI with Holdfast, and Holdfast with the agent: each must find what it is used to. */
 describe("12.5 an AG-UI agent behind Holdfast, and a stock client before it", () => {
@@ -95,6 +113,23 @@ describe("12.5 an AG-UI agent behind Holdfast, and a stock client before it", ()
     const seen = running(client);
     expect((await seen.ended).at(-1)).toMatchObject({ type: "RUN_ERROR", code: "agent_lost" });
     expect(client.messages).toContainEqual(expect.objectContaining({ id: "t", content: "so" }));
+  });
+
+  it("a Node process with a stock client outlives the loss of the agent, which it would not without Holdfast", async () => {
+    const killed = (asked: Asked) => {
+      asked.start(...text("t", "so"), ...call("c1", "search").slice(0, 2));
+      asked.response.write(": and no more\n\n", () => asked.kill());
+    };
+    await using agent = await endpoint(killed, (asked) =>
+      asked.start(...text("t2", "again")).finish(),
+    );
+    await using stage = await openStage({ agents: { demo: { url: agent.url } } });
+    const messages = JSON.parse(
+      await clientProcess(stage.url + PATH, stage.token(), 2),
+    ) as object[];
+    expect(messages).toContainEqual(expect.objectContaining({ id: "t2", content: "again" }));
+    await using bare = await endpoint(killed);
+    await expect(clientProcess(bare.url, "", 1)).rejects.toThrow("ended with 1");
   });
 
   it("the client leaves in the middle, and the run goes on; another one sees all of it", async () => {
