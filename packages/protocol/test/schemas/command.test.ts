@@ -146,3 +146,9 @@ describe("reading a command", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 });
+
+test("of an append, what only the server may say of it is dropped, and its items are kept whole", () => {
+  const items = [{ type: "CUSTOM", name: "n", value: 1, codec: "kept" }];
+  const sent = { id: "x", type: "run.append", ...fence, items, joined: [1e9] };
+  expect(parseCommand(sent)).toEqual({ id: "x", type: "run.append", ...fence, items });
+});

@@ -30,3 +30,4 @@ export type { Validator } from "./validate.ts";
 export { cursorOf, FULL } from "./visibility.ts";
 export type { Snapshot, Visibility } from "./visibility.ts";
 export type { ClaimOptions, Work, WorkClaim } from "./work.ts";
+export { sha256 } from "../audit/chain.ts";

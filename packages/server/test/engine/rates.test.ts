@@ -51,7 +51,7 @@ test("a refusal takes nothing", async () => {
   expect(take("a")).toBeUndefined();
 });
 
-test("of more names than anybody needs, those counted longest ago are forgotten", () => {
+test("of more names than anybody needs, those that came first are forgotten where all owe something", () => {
   const rates = new Rates("things", { burst: 1, perSecond: 0.001 }, () => 0);
   expect(rates.refuse("first", 1)).toBeUndefined();
   for (let n = 0; n < 9_999; n += 1) rates.refuse(`n${n}`, 1);
@@ -59,4 +59,14 @@ test("of more names than anybody needs, those counted longest ago are forgotten"
   rates.refuse("one more", 1);
   expect(rates.refuse("first", 1)).toBeUndefined();
   expect(rates.refuse("one more", 1)?.code).toBe("too_many_requests");
+});
+
+test("of more names than anybody needs, those that owe nothing are forgotten before any other", () => {
+  let now = 0;
+  const rates = new Rates("things", { burst: 1, perSecond: 1 }, () => now);
+  expect(rates.refuse("first", 100)).toBeUndefined();
+  for (let n = 0; n < 9_999; n += 1) rates.refuse(`n${n}`, 1);
+  now = 2_000;
+  expect(rates.refuse("one more", 1)).toBeUndefined();
+  expect(rates.refuse("first", 1)?.code).toBe("too_many_requests");
 });

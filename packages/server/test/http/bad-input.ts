@@ -252,6 +252,13 @@ export const commands: readonly Case[] = [
     says: "items[0].metadata",
   },
   {
+    what: "metadata of a delta that is no object",
+    with: append([{ type: "TEXT_MESSAGE_CONTENT", messageId: "t", delta: "", metadata: [] }]),
+    code: "invalid_request",
+    status: 400,
+    says: "items[0].metadata",
+  },
+  {
     what: "a sequence that is no number",
     with: append([], { seq: "2" }),
     code: "invalid_request",

@@ -47,6 +47,50 @@ test("two sockets of one attempt append side by side, and a producer's repeats a
   expect(refused).toEqual([]);
 });
 
+test("two runs of one session append on one socket, in turn, each under its own attempt", async () => {
+  await using server = await startServer();
+  const one = await startRun(server);
+  const { socket, append } = await agentSocket(server, one);
+  await using _ = socket;
+  await server.request("POST", "/v1/sessions/s/commands", {
+    body: {
+      id: "b",
+      type: "message.send",
+      messageId: "m2",
+      content: "hello",
+      whileActive: "concurrent",
+    },
+  });
+  const two = await server.claim("another");
+  await socket.ask({ type: "attempt", token: two.token });
+  const other = appender(socket, two);
+  for (const n of [1, 2]) {
+    append([custom(n)]);
+    other([custom(n)]);
+  }
+  const acked = (runId: string) => (it: Heard) => isAck("p", 2)(it) && it["runId"] === runId;
+  await socket.find(acked(one.runId));
+  await socket.find(acked(two.runId));
+  expect(socket.heard.filter(({ type }) => type === "refused")).toEqual([]);
+});
+
+test("what comes under an older attempt of a run is fenced off, beside the newer one's on the same socket", async () => {
+  await using server = await startServer();
+  const old = await startRun(server);
+  const { socket, append } = await agentSocket(server, old);
+  await using _ = socket;
+  const { runId, attempt } = old;
+  const release = { id: "r", type: "run.release", runId, attempt, producer: "r", seq: 1 };
+  await server.request("POST", "/v1/sessions/s/commands", { token: old.token, body: release });
+  const newer = await server.claim();
+  await socket.ask({ type: "attempt", token: newer.token });
+  append([custom("late")]);
+  appender(socket, newer)([custom("now")]);
+  await socket.find((it) => isAck("p", 1)(it) && it["attempt"] === 2);
+  const refused = await socket.find(({ type }) => type === "refused");
+  expect(refused).toMatchObject({ attempt: 1, error: { code: "attempt_fenced" } });
+});
+
 test("a repeat that is settled together with newer batches takes back none of their acknowledgement", async () => {
   const { storage, hold, release, waiting } = gate();
   await using server = await startServer({ storage });

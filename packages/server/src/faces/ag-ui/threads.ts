@@ -1,7 +1,7 @@
-import { hash } from "node:crypto";
 import { emptyState, HoldfastError, reject, toOffset } from "@holdfast/protocol";
 import type { AgUiInput } from "@holdfast/protocol/ag-ui";
 import { actorOf, mayCreate, mayRead } from "../../auth/index.ts";
+import { sha256 } from "../../engine/index.ts";
 import type { HttpOptions } from "../../http/context.ts";
 import { planningFor } from "./post.ts";
 import { planPost } from "./plan.ts";
@@ -27,8 +27,7 @@ export async function makeThread(
   if (await isThread(options, agent, session)) return;
   mayCreate(identity, session);
   const empty = emptyState(toOffset("none", 0), { id: session, createdAt: 0 });
-  const digest = (text: string) => hash("sha256", text);
-  const planning = { ...planningFor(options, identity, session), now: 0, digest };
+  const planning = { ...planningFor(options, identity, session), now: 0, digest: sha256 };
   const plan = planPost(input, empty, planning);
   if ("refused" in plan) throw new HoldfastError(plan.refused);
   const made = await engine.create(session, { agent }, actorOf(identity, session));
