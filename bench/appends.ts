@@ -1,4 +1,4 @@
-import { load, type LoadResult, type Shot } from "./load.ts";
+import { headOf, load, type LoadResult, type Shot } from "./load.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -20,12 +20,12 @@ export async function durableStreams(
 ): Promise<LoadResult> {
   for (let n = 0; n < sessions; n += 1) await put(`${url}/s${n}`);
   const body = JSON.stringify(token("m"));
-  const spread = spreader(inFlight, sessions);
+  const spread = spreader(inFlight, headsOf(url, sessions));
   return load({
     url,
     inFlight,
     seconds,
-    next: (worker) => ({ path: `/s${spread(worker)}`, headers: JSON_TYPE, body }),
+    next: (worker) => ({ head: spread(worker), body }),
     check: (status) => status >= 200 && status < 300,
   });
 }
@@ -33,11 +33,12 @@ export async function durableStreams(
 /** The same to a bare server that stores nothing. */
 export function echo(url: string, { inFlight, seconds }: AppendLoad): Promise<LoadResult> {
   const body = JSON.stringify(token("m"));
+  const head = headOf(new URL(url).host, "/echo", JSON_TYPE);
   return load({
     url,
     inFlight,
     seconds,
-    next: () => ({ path: "/echo", headers: JSON_TYPE, body }),
+    next: () => ({ head, body }),
     check: (status) => status === 200,
   });
 }
@@ -48,12 +49,12 @@ export function bareDurable(
   { inFlight, sessions, seconds }: AppendLoad,
 ): Promise<LoadResult> {
   const body = JSON.stringify(token("m"));
-  const spread = spreader(inFlight, sessions);
+  const spread = spreader(inFlight, headsOf(url, sessions));
   return load({
     url,
     inFlight,
     seconds,
-    next: (worker) => ({ path: `/s${spread(worker)}`, headers: JSON_TYPE, body }),
+    next: (worker) => ({ head: spread(worker), body }),
     check: (status) => status === 200,
   });
 }
@@ -69,33 +70,30 @@ export async function holdfast(
   const runs = await Promise.all(
     Array.from({ length: sessions }, (_, n) => begin(url, `bench-${sessions}-${n}`, inFlight)),
   );
-  const spread = spreader(inFlight, sessions);
-  const seqs = Array.from({ length: inFlight }, () => new Map<number, number>());
+  const { host } = new URL(url);
+  const targets = runs.map(({ path, token: bearer, runId, attempt }) => ({
+    head: headOf(host, path, { ...JSON_TYPE, authorization: `Bearer ${bearer}` }),
+    run: { runId, attempt },
+    seqs: Array.from({ length: inFlight }, () => 0),
+  }));
+  const spread = spreader(inFlight, targets);
   return load({
     url,
     inFlight,
     seconds,
     next(worker): Shot {
-      const session = spread(worker);
-      const run = runs[session];
-      if (!run) throw new RangeError(`No session ${session}.`);
-      const seq = (seqs[worker]?.get(session) ?? 0) + 1;
-      seqs[worker]?.set(session, seq);
-      const { runId, attempt } = run;
+      const { head, run, seqs } = spread(worker);
+      const seq = (seqs[worker] ?? 0) + 1;
+      seqs[worker] = seq;
       const command = {
         id: `${worker}-${seq}`,
         type: "run.append",
-        runId,
-        attempt,
+        ...run,
         producer: `p${worker}`,
         seq,
         items: [token(`m${worker}`)],
       };
-      return {
-        path: run.path,
-        headers: { ...JSON_TYPE, authorization: `Bearer ${run.token}` },
-        body: JSON.stringify(command),
-      };
+      return { head, body: JSON.stringify(command) };
     },
     check: (status, body) =>
       status === 200 && body.includes('"applied"') && !body.includes('"skipped"'),
@@ -176,12 +174,19 @@ async function put(url: string): Promise<void> {
   if (!response.ok) throw new Error(`PUT ${url} gave ${response.status}.`);
 }
 
-/** Which session a worker turns to next: all in order, each worker from its own place. */
-function spreader(workers: number, sessions: number): (worker: number) => number {
+function headsOf(url: string, streams: number): string[] {
+  const { host } = new URL(url);
+  return Array.from({ length: streams }, (_, n) => headOf(host, `/s${n}`, JSON_TYPE));
+}
+
+/** Which of several a worker turns to next: all in order, each worker from its own place. */
+function spreader<T>(workers: number, all: readonly T[]): (worker: number) => T {
   const counts = Array.from({ length: workers }, () => 0);
   return (worker) => {
     const count = counts[worker] ?? 0;
     counts[worker] = count + 1;
-    return (worker + count * workers) % sessions;
+    const next = all[(worker + count * workers) % all.length];
+    if (next === undefined) throw new RangeError("There is nothing to turn to.");
+    return next;
   };
 }

@@ -18,9 +18,8 @@ export class Connection {
 
   private constructor(socket: Socket) {
     this.#socket = socket;
-    socket.setEncoding("latin1");
     socket.setNoDelay(true);
-    socket.on("data", (text: string) => this.#read(text));
+    socket.on("data", (chunk: Buffer) => this.#read(chunk.toString("latin1")));
     socket.on("error", (error) => this.#waiting?.reject(error));
     socket.on("close", () => this.#waiting?.reject(new Error("The server closed the connection.")));
   }
@@ -36,7 +35,9 @@ export class Connection {
   send(head: string, body: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      this.#socket.write(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+      const length = Buffer.byteLength(body);
+      const text = `${head}content-length: ${length}\r\n\r\n${body}`;
+      this.#socket.write(text, length === body.length ? "latin1" : "utf8");
     });
   }
 
@@ -49,23 +50,26 @@ export class Connection {
     this.#received += text;
     const end = this.#received.indexOf("\r\n\r\n");
     if (end < 0) return;
-    const head = this.#received.slice(0, end).toLowerCase();
-    const body = bodyOf(head, this.#received.slice(end + 4));
+    const body = bodyOf(this.#received.slice(0, end), this.#received.slice(end + 4));
     if (body === undefined) return;
+    const status = Number(this.#received.slice(9, 12));
     this.#received = "";
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    waiting?.resolve({ status: Number(head.slice(9, 12)), body });
+    waiting?.resolve({ status, body });
   }
 }
 
 /** The body if it is all there. Nothing follows it, since one request is under way at a time. */
 function bodyOf(head: string, rest: string): string | undefined {
-  const at = head.indexOf("content-length:");
-  if (at >= 0) {
-    const length = Number.parseInt(head.slice(at + 15), 10);
+  const declared = LENGTH.exec(head)?.[1];
+  if (declared !== undefined) {
+    const length = Number(declared);
     return rest.length >= length ? rest.slice(0, length) : undefined;
   }
-  if (!head.includes("transfer-encoding: chunked")) return "";
+  if (!CHUNKED.test(head)) return "";
   return rest.endsWith("0\r\n\r\n") ? rest : undefined;
 }
+
+const LENGTH = /\ncontent-length: *(\d+)/i;
+const CHUNKED = /\ntransfer-encoding: *chunked/i;

@@ -1,12 +1,6 @@
 import { randomBytes } from "node:crypto";
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type Server as HttpServer,
-} from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { getRequestListener } from "@hono/node-server";
 import { auditKey } from "./audit/key.ts";
 import { DEFAULTS, type ServerOptions } from "./config.ts";
 import { checkLimits, Engine, randomId } from "./engine/index.ts";
@@ -19,7 +13,7 @@ import {
   type Revoked,
 } from "./auth/index.ts";
 import { agUiRoutes } from "./faces/ag-ui/index.ts";
-import { checkOrigins, createApp, directCommands, problemOfRequest } from "./http/index.ts";
+import { checkOrigins, createApp, openPort, type Port } from "./http/index.ts";
 import { checkAgents, startUpstreams } from "./upstream/index.ts";
 import { checkWebhooks, startWebhooks } from "./webhooks/index.ts";
 import { createSockets, SOCKET_LIMITS } from "./ws/index.ts";
@@ -88,21 +82,20 @@ export function createServer(options: ServerOptions): Server {
   const http = { ...config, ...kept, maxBodyBytes, dev, devBehindFetch, heartbeatMs };
   const app = createApp(http);
   agUiRoutes(app, http);
-  const direct = directCommands(http);
   const sockets = createSockets({
     ...http,
     limits: { ...SOCKET_LIMITS, ...options.socketLimits },
     now: () => storage.now(),
   });
-  const servers = new Set<HttpServer>();
+  const ports = new Set<Port>();
 
   async function close(): Promise<void> {
     const told = webhooks?.close();
     // They hand their runs back, which takes an engine.
     const ended = upstreams ? upstreams.close().then(() => engine.close()) : engine.close();
-    const stopped = [...servers].map((server) => stop(server, ended));
+    const stopped = [...ports].map((port) => port.stop(ended));
     await Promise.all([ended, sockets.close(ended), ...stopped, told]);
-    servers.clear();
+    ports.clear();
   }
 
   return {
@@ -116,24 +109,17 @@ export function createServer(options: ServerOptions): Server {
             : `Refusing to listen on ${hostname} without a secret, where anybody may choose a name: listen on 127.0.0.1, or give a secret of at least 32 bytes.`,
         );
       }
-      const errorHandler = (error: unknown) => problemOfRequest(error, config.log);
-      const listener = getRequestListener(app.fetch, { hostname, errorHandler });
-      // It answers every failure itself, so its promise tells nothing.
-      const times = { headersTimeout: requestMs, requestTimeout: requestMs };
-      const looks = { connectionsCheckingInterval: Math.ceil(requestMs / 6) };
-      const server = createHttpServer({ ...times, ...looks }, (request, response) => {
-        if (!direct(request, response)) void listener(request, response);
+      const opened = await openPort({
+        hostname,
+        port,
+        app,
+        http,
+        requestMs,
+        upgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
       });
-      server.on("upgrade", (request, socket, head) => sockets.upgrade(request, socket, head));
-      server.keepAliveTimeout = KEEP_ALIVE;
-      servers.add(server);
-      await new Promise<void>((resolve, reject) => {
-        server.once("error", reject);
-        server.listen(port, hostname, () => resolve());
-      });
-      const { port: bound } = server.address() as AddressInfo; // it listens on a port
+      ports.add(opened);
       const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-      return { url: `http://${host}:${bound}`, port: bound };
+      return { url: `http://${host}:${opened.port}`, port: opened.port };
     },
     auditKey: key.publicKey,
     mint: (principal, grants) => tokens.mint(principal, grants),
@@ -142,29 +128,4 @@ export function createServer(options: ServerOptions): Server {
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/**
- * How long a connection may be idle, in milliseconds. Longer than clients and proxies keep theirs, so that it is they
- * who close it: a request that crosses our closing would be lost.
- */
-const KEEP_ALIVE = 75_000;
-
-/** How long answers may take to leave once the engine has closed and every one is made, in milliseconds. */
-const CLOSE_GRACE = 250;
-
-/**
- * Accepts no more connections, and closes each as soon as it is idle. Those that are not when their answers are long
- * made are cut: a client that goes on asking, or one that connected and never asked.
- */
-async function stop(server: HttpServer, ended: Promise<void>): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const idle = setInterval(() => server.closeIdleConnections(), 20);
-  server.closeIdleConnections();
-  await ended;
-  server.closeIdleConnections();
-  const late = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE);
-  await closed;
-  clearInterval(idle);
-  clearTimeout(late);
 }

@@ -178,7 +178,14 @@ function remoteKeys(text: string, options: KeyOptions): JWTVerifyGetKey {
   };
 }
 
-function secretOf(bytes: Uint8Array): Uint8Array {
+/** The secret, if it is one. @throws TypeError, RangeError */
+export function secretOf(bytes: Uint8Array): Uint8Array {
+  // Those who write no types hand over the text as they read it from their environment.
+  if (!(bytes instanceof Uint8Array)) {
+    throw new TypeError(
+      "The secret must be bytes: give new TextEncoder().encode(text) for a text.",
+    );
+  }
   if (bytes.length >= 32) return bytes;
   throw new RangeError("The secret must have at least 32 bytes.");
 }

@@ -2,6 +2,7 @@ import { createPrivateKey, randomUUID, type JsonWebKey, type KeyObject } from "n
 import { SignJWT } from "jose";
 import { wrongGrants, type Grant } from "./grants.ts";
 import { isPrincipal } from "./identity.ts";
+import { secretOf } from "./keys.ts";
 import { MAX_LIFETIME } from "./limits.ts";
 
 /** What a token is made of. One of `secret` and `privateKey` signs it. */
@@ -89,10 +90,7 @@ function signerOf({ secret, privateKey }: MintOptions): {
   if ((secret === undefined) === (privateKey === undefined)) {
     throw new RangeError("A token is signed with either a secret or a private key: give one.");
   }
-  if (secret) {
-    if (secret.length < 32) throw new RangeError("The secret must have at least 32 bytes.");
-    return { alg: "HS256", key: secret };
-  }
+  if (secret) return { alg: "HS256", key: secretOf(secret) };
   let key: KeyObject;
   try {
     key = createPrivateKey(

@@ -1,4 +1,3 @@
-import type { HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Engine } from "../engine/index.ts";
 import type { Revocations, Tokens } from "../auth/index.ts";
@@ -26,5 +25,9 @@ export interface HttpOptions {
   readonly log: (message: string, error: unknown) => void;
 }
 
-/** Under Node, where the connection can be closed; elsewhere both are absent. */
-export type App = Hono<{ Bindings: Partial<HttpBindings> }>;
+/** Where this server listens by itself, the connection can be closed; behind `fetch` it is absent. */
+export interface AppEnv {
+  readonly Bindings: { readonly connection?: { destroy(): void } };
+}
+
+export type App = Hono<AppEnv>;

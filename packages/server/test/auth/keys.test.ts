@@ -121,6 +121,8 @@ test("an attempt's token is made with the server's own secret and no other key",
 
 test.each([
   ["a short secret", { secret: new Uint8Array(31) }, /32 bytes/],
+  // As somebody without types hands it over.
+  ["a secret as text", { secret: "x".repeat(32) as unknown as Uint8Array }, /must be bytes/],
   ["a private key for a public one", { publicKeys: [privatePem(rsa.privateKey)] }, /private/],
   ["a secret for a public key", { publicKeys: [{ kty: "oct", k: "AAAA" }] }, /PEM or a JWK/],
   [

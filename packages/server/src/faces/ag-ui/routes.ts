@@ -1,11 +1,10 @@
-import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import { HoldfastError, reject } from "@holdfast/protocol";
 import { isId, isObject, parseSessionRequest } from "@holdfast/protocol/schemas";
 import type { Identity } from "../../auth/index.ts";
 import { authenticate } from "../../http/authenticate.ts";
 import { readJson } from "../../http/body.ts";
-import type { App, HttpOptions } from "../../http/context.ts";
+import type { App, AppEnv, HttpOptions } from "../../http/context.ts";
 import { sessionId } from "../../http/params.ts";
 import { answerConnect } from "./connect.ts";
 import { answerPost } from "./post.ts";
@@ -22,7 +21,7 @@ interface Request {
   readonly agent?: string;
 }
 
-type FaceContext = Context<{ Bindings: Partial<HttpBindings> }>;
+type FaceContext = Context<AppEnv>;
 
 type Answer = (options: HttpOptions, request: Request) => Promise<Response>;
 
@@ -72,13 +71,13 @@ async function read({ req }: FaceContext, { tokens, maxBodyBytes }: HttpOptions)
 }
 
 function askingOf(c: FaceContext, identity: Identity, session: string): Asking {
-  const { outgoing } = c.env ?? {};
+  const { connection } = c.env ?? {};
   return {
     identity,
     session,
     accept: c.req.header("accept"),
     lastEventId: c.req.header("last-event-id") || undefined,
-    destroy: outgoing && (() => void outgoing.destroy()),
+    destroy: connection && (() => connection.destroy()),
   };
 }
 

@@ -22,7 +22,7 @@ export function callRoutes(app: App, options: HttpOptions): void {
     const streams = c.req.header("accept")?.includes("text/event-stream");
     // A HEAD comes here too, and nobody would read its stream.
     if (streams && c.req.raw.method === "GET") {
-      const { outgoing } = c.env ?? {};
+      const { connection } = c.env ?? {};
       const { principal } = identity;
       return inboxStream({
         watchCalls: (watching) =>
@@ -31,7 +31,7 @@ export function callRoutes(app: App, options: HttpOptions): void {
         schedule,
         log,
         watch: (over) => tokens.watch(identity, over),
-        destroy: outgoing && (() => void outgoing.destroy()),
+        destroy: connection && (() => connection.destroy()),
       });
     }
     const page = await engine.calls(query, mayRead, sees);

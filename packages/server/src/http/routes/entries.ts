@@ -20,7 +20,7 @@ export function entryRoutes(app: App, options: HttpOptions): void {
     const streams = c.req.header("accept")?.includes("text/event-stream");
     // A HEAD comes here too, and nobody would read its stream.
     if (streams && c.req.raw.method === "GET") {
-      const { outgoing } = c.env ?? {};
+      const { connection } = c.env ?? {};
       const stream = await eventStream({
         engine,
         session,
@@ -33,7 +33,7 @@ export function entryRoutes(app: App, options: HttpOptions): void {
         schedule,
         log,
         watch: (over) => tokens.watch(identity, over),
-        destroy: outgoing && (() => void outgoing.destroy()),
+        destroy: connection && (() => connection.destroy()),
       });
       // Nobody will read the body.
       if (c.req.method === "HEAD") await stream.body?.cancel();

@@ -15,7 +15,7 @@ export function tokenRoutes(
   if (!dev) return;
 
   app.post("/v1/dev/token", async (c) => {
-    if (!c.env?.incoming && !devBehindFetch) {
+    if (!c.env?.connection && !devBehindFetch) {
       throw forbidden(
         "This server was given no key and does not know who can ask it: give it one, or say `dev: true`.",
       );

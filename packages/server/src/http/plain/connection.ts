@@ -1,0 +1,191 @@
+import type { Socket } from "node:net";
+import type { Answer } from "../answer.ts";
+import { parseHead, type Head } from "./head.ts";
+import { writeAnswer, writeResponse } from "./write.ts";
+
+/** A request that came whole. */
+export interface PlainRequest extends Head {
+  readonly body: Uint8Array;
+  readonly connection: {
+    /** Who is to hear that the client went away before it was answered whole. */
+    onGone: (() => void) | undefined;
+    destroy(): void;
+  };
+}
+
+export interface PlainOptions {
+  /** Answers a request, or leaves it and all that follows to the full parser: undefined. Never rejects. */
+  readonly answer: (request: PlainRequest) => Promise<Answer | Response> | undefined;
+  /** The longest body, in bytes. */
+  readonly maxBodyBytes: number;
+  readonly log: (message: string, error: unknown) => void;
+}
+
+/** What a connection needs of the server around it. */
+export interface PlainServer extends PlainOptions {
+  /** Takes the connection over, with what was read of it and not answered; the socket is paused. */
+  readonly handOver: (socket: Socket) => void;
+  /** How long an idle connection is told that it may stay, in milliseconds. */
+  readonly keepAliveMs: number;
+}
+
+/** The longest head, in bytes: what Node's own parser takes. */
+const MAX_HEAD = 16 << 10;
+const BLANK_LINE = "\r\n\r\n";
+/** How much may wait behind a request that is being answered, in bytes. */
+const MOST_WAITING = 64 << 10;
+
+/**
+ * A connection as long as all that comes on it is plain: one request after the other, each answered before the next is
+ * looked at.
+ */
+export class PlainConnection {
+  readonly #socket: Socket;
+  readonly #server: PlainServer;
+  readonly #left: () => void;
+  /** What came and is not answered yet, in order. */
+  #waiting: Buffer[] = [];
+  #bytes = 0;
+  /** How many bytes there must be before it is worth another look. */
+  #wanted = 1;
+  #answering = false;
+  #lastText = "";
+  #lastHead: Head | undefined;
+  onGone: (() => void) | undefined;
+  /** Since when it is idle, or a request comes in, by the clock. */
+  since = Date.now();
+
+  /** @param left called once, when it is closed or handed over */
+  constructor(socket: Socket, server: PlainServer, left: () => void) {
+    this.#socket = socket;
+    this.#server = server;
+    this.#left = left;
+    socket.on("data", this.#onData);
+    socket.on("end", this.#onEnd);
+    socket.on("error", this.#onError);
+    socket.on("close", this.#onClose);
+  }
+
+  /** Between two requests. */
+  get idle(): boolean {
+    return !this.#answering && this.#bytes === 0;
+  }
+
+  /** A request has begun and is not there yet. */
+  get halfway(): boolean {
+    return !this.#answering && this.#bytes > 0;
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** Says that a request took too long to come. */
+  timeOut(): void {
+    this.#socket.write("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n");
+    this.#socket.destroySoon();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.idle) this.since = Date.now();
+    this.#waiting.push(chunk);
+    this.#bytes += chunk.length;
+    if (!this.#answering && this.#bytes >= this.#wanted) this.#next();
+    else if (this.#answering && this.#bytes > MOST_WAITING) this.#socket.pause();
+  };
+
+  /** It closes, or its client does: nobody waits for an answer any more. */
+  readonly #onEnd = (): void => this.#socket.destroySoon();
+
+  readonly #onError = (): void => this.destroy();
+
+  readonly #onClose = (): void => {
+    this.onGone?.();
+    this.#left();
+  };
+
+  /** Takes the next request, if it is there. */
+  #next(): void {
+    const data = this.#gather();
+    const end = data.indexOf(BLANK_LINE);
+    if (end < 0 && data.length <= MAX_HEAD) {
+      this.#wanted = data.length + 1;
+      return;
+    }
+    const plain = end >= 0 && end <= MAX_HEAD;
+    const head = plain ? this.#headOf(data.toString("latin1", 0, end)) : undefined;
+    if (!head || head.length > this.#server.maxBodyBytes) return this.#handOver(data);
+    const from = end + BLANK_LINE.length;
+    const to = from + head.length;
+    if (data.length < to) {
+      this.#wanted = to;
+      return;
+    }
+    const { method, target, headers, length } = head;
+    const body = data.subarray(from, to);
+    const request = { method, target, headers, length, body, connection: this };
+    const answer = this.#server.answer(request);
+    if (!answer) return this.#handOver(data);
+    this.#answering = true;
+    this.#keep(data.length > to ? [data.subarray(to)] : []);
+    void answer.then((made) => this.#send(made, method));
+  }
+
+  #gather(): Buffer {
+    const [first] = this.#waiting;
+    if (first && this.#waiting.length === 1) return first;
+    const data = Buffer.concat(this.#waiting);
+    this.#waiting = [data];
+    return data;
+  }
+
+  #keep(waiting: Buffer[]): void {
+    this.#waiting = waiting;
+    this.#bytes = waiting[0]?.length ?? 0;
+    this.#wanted = 1;
+  }
+
+  /** A client says nearly the same each time: it is read once. */
+  #headOf(text: string): Head | undefined {
+    if (text !== this.#lastText) {
+      this.#lastHead = parseHead(text);
+      this.#lastText = text;
+    }
+    return this.#lastHead;
+  }
+
+  #send(answer: Answer | Response, method: string): void {
+    const { keepAliveMs, log } = this.#server;
+    const socket = this.#socket;
+    if (answer instanceof Response) {
+      void writeResponse(socket, answer, { method, keepAliveMs, log }).then(() => this.#goOn());
+    } else if (socket.writable) {
+      writeAnswer(socket, answer, keepAliveMs);
+      if (socket.writableNeedDrain) socket.once("drain", () => this.#goOn());
+      else this.#goOn();
+    }
+  }
+
+  /** An answer has left: what waits behind it comes next. */
+  #goOn(): void {
+    if (!this.#socket.writable) return;
+    this.onGone = undefined;
+    this.#answering = false;
+    this.since = Date.now();
+    if (this.#socket.isPaused()) this.#socket.resume();
+    if (this.#bytes > 0) this.#next();
+  }
+
+  #handOver(data: Buffer): void {
+    const socket = this.#socket;
+    socket.off("data", this.#onData);
+    socket.off("end", this.#onEnd);
+    socket.off("error", this.#onError);
+    socket.off("close", this.#onClose);
+    socket.pause();
+    socket.unshift(data);
+    this.#left();
+    this.#server.handOver(socket);
+    socket.resume();
+  }
+}
