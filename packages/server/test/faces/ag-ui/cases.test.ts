@@ -87,6 +87,31 @@ it("C49 a client's tool never resolves without an answer", async () => {
   expect(agent.messages.filter(({ role }) => role === "tool")).toEqual([]);
 });
 
+it.each([
+  { status: "error", reason: "missing_terminal_event", message: "Run ended." },
+  { status: "stopped", reason: "stop_requested", message: "Run stopped by user" },
+])("C49 what CopilotKit's runtime fills in for a call ($reason) is no answer", async (said) => {
+  await using stage = await openStage();
+  const { agent } = await proposed(stage, { c1: "page", c2: "page", c3: "page" });
+  agent.addMessage({ ...result("c1", JSON.stringify(said)), id: "c1-result" });
+  const alone = { threadId: "s1", runId: "r2", messages: agent.messages };
+  expect((await stage.ask("POST", "/v1/sessions/s1/ag-ui", alone)).body).toMatchObject({
+    code: "calls_pending",
+    details: { calls: ["c1", "c2", "c3"] },
+  });
+  // The same words under an id of its own, and another's words under that id, are its client's.
+  agent.messages = [user("u1", "go"), result("c1", JSON.stringify(said))];
+  agent.addMessage({ ...result("c2", '{"status":"error","reason":"no page"}'), id: "c2-result" });
+  agent.addMessage({ ...result("c3", "stop_requested"), id: "c3-result" });
+  const second = running(agent, { runId: "r3" });
+  const attempt = await stage.attempt();
+  for (const id of ["c1", "c2", "c3"]) {
+    expect(await callOf(stage, id)).toMatchObject({ outcome: "ok" });
+  }
+  await attempt.finish();
+  await second.ended;
+});
+
 it("C75 a client that attaches while a call ends misses none of it", async () => {
   await using stage = await openStage();
   const attach = () => {
