@@ -5,9 +5,8 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { freePort } from "../support/server-process.ts";
 import { openBrowser } from "./browser.ts";
-import { held, openStage, thread } from "./stage.ts";
-
 import manifest from "./package.json" with { type: "json" };
+import { held, openStage, thread } from "./stage.ts";
 
 const guide = readFileSync(new URL("../../docs/guides/copilotkit.md", import.meta.url), "utf8");
 
