@@ -9,6 +9,8 @@ import { words } from "./words.ts";
 interface Page {
   readonly agentId?: string;
   readonly headers?: Record<string, string>;
+  /** How the runtime is mounted. */
+  readonly transport?: "rest" | "single";
 }
 
 /** What CopilotKit's page does, without its page: its core and its agent, which speak to a runtime over HTTP. */
@@ -16,17 +18,18 @@ export function openBrowser(
   runtimeUrl: string,
   threadId: string,
   tools: NonNullable<CopilotKitCoreConfig["tools"]> = [],
-  { agentId = "demo", headers = {} }: Page = {},
+  { agentId = "demo", headers = {}, transport = "rest" }: Page = {},
 ) {
   const agent = new ProxiedCopilotRuntimeAgent({
     runtimeUrl,
     threadId,
     agentId,
-    transport: "rest",
+    transport,
     runtimeMode: "sse",
   } as ConstructorParameters<typeof ProxiedCopilotRuntimeAgent>[0]);
   const core = new CopilotKitCore({
     runtimeUrl,
+    runtimeTransport: transport,
     tools,
     headers,
     agents__unsafe_dev_only: { [agentId]: agent },

@@ -59,6 +59,10 @@ describe.each(["url", "runner"] as const)("CopilotKit's runtime, by %s", (mode) 
     const browser = openBrowser(runtime.url, session, [tool]);
     await browser.say("page");
     expect(browser.story()).toEqual(["user: page", "[page]", "tool: Error: No page."]);
+    // Nothing was posted: the run waits, and the call is anybody's to answer.
+    const waiting = await stage.lab.until(session, (state) => state);
+    expect([...waiting.runs.values()]).toMatchObject([{ status: "suspended" }]);
+    expect([...waiting.calls.values()]).toMatchObject([{ name: "page", status: "open" }]);
     await browser.say("Ana");
     expect(browser.story().slice(3)).toEqual([
       "assistant: You said Error: No page..",

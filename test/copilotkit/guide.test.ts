@@ -5,9 +5,18 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { freePort } from "../support/server-process.ts";
 import { openBrowser } from "./browser.ts";
+import manifest from "./package.json" with { type: "json" };
 import { held, openStage, thread } from "./stage.ts";
 
 const guide = readFileSync(new URL("../../docs/guides/copilotkit.md", import.meta.url), "utf8");
+
+it("the guide has installed what these tests have", () => {
+  const [, installed = ""] = /npm install @holdfast\/sdk (.*)/.exec(guide) ?? [];
+  const had = Object.entries(manifest.devDependencies).map(
+    ([name, version]) => `${name}@${version}`,
+  );
+  expect(had).toEqual(expect.arrayContaining(installed.split(" ")));
+});
 
 it("the guide's code runs as it stands there, one block after the other", async () => {
   await using stage = await openStage({ dev: true });

@@ -25,4 +25,6 @@ export interface Setup {
   readonly agentTokens: Readonly<Record<string, string>>;
   /** Named, it has its runs back when it is started again. */
   readonly name?: string;
+  /** How it is mounted: with a route for each verb, as by default; with one for all; as before CopilotKit's version 2. */
+  readonly mount?: "multi-route" | "single-route" | "v1";
 }

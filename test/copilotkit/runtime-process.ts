@@ -1,9 +1,18 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { Socket, type AddressInfo } from "node:net";
 import { EventType, HttpAgent, type BaseEvent } from "@ag-ui/client";
-import { BuiltInAgent, CopilotRuntime, createCopilotRuntimeHandler } from "@copilotkit/runtime/v2";
-import { createCopilotNodeHandler } from "@copilotkit/runtime/v2/node";
+import {
+  CopilotRuntime as FormerRuntime,
+  copilotRuntimeNodeHttpEndpoint,
+  ExperimentalEmptyAdapter,
+} from "@copilotkit/runtime";
+import {
+  BuiltInAgent,
+  CopilotRuntime,
+  type CopilotSseRuntimeOptions,
+} from "@copilotkit/runtime/v2";
+import { createCopilotNodeListener } from "@copilotkit/runtime/v2/node";
 import { createHoldfastRunner } from "@holdfast/sdk/copilotkit";
 import type { Setup, Told } from "./messages.ts";
 import { OwnAgent } from "./own-agent.ts";
@@ -25,7 +34,8 @@ function notHere(address: string): void {
   if (address !== "127.0.0.1" && address !== "localhost") tell({ type: "outside", address });
 }
 
-const { mode, server, token, agentTokens, name } = JSON.parse(process.env["SETUP"] ?? "") as Setup;
+const setup = JSON.parse(process.env["SETUP"] ?? "") as Setup;
+const { mode, server, token, agentTokens, name, mount = "multi-route" } = setup;
 const headers = { authorization: `Bearer ${token}` };
 const url = `${server}/v1/agents/demo/ag-ui`;
 
@@ -60,29 +70,40 @@ const built = new BuiltInAgent({
 
 const shared = { url: server, token, backoff: { baseMs: 10, maxMs: 200 } };
 
-function runtimeOf(): CopilotRuntime {
+function optionsOf(): Pick<CopilotSseRuntimeOptions, "agents" | "runner"> {
   switch (mode) {
     case "url":
-      return new CopilotRuntime({ agents: { demo: new HoldfastAgent({ url, headers }) } });
+      return { agents: { demo: new HoldfastAgent({ url, headers }) } };
     case "runner":
-      return new CopilotRuntime({
-        agents: { demo: new HttpAgent({ url }) },
-        runner: createHoldfastRunner(shared),
-      });
+      return { agents: { demo: new HttpAgent({ url }) }, runner: createHoldfastRunner(shared) };
     case "own": {
       const named = name !== undefined && { name };
       const agents = { demo: own, built };
       const token = (agent: string) => agentTokens[agent] ?? "";
-      const runner = createHoldfastRunner({ ...shared, own: { agents, token, ...named } });
-      return new CopilotRuntime({ agents, runner });
+      return {
+        agents,
+        runner: createHoldfastRunner({ ...shared, own: { agents, token, ...named } }),
+      };
     }
   }
 }
 
-const runtime = runtimeOf();
-const listener = createServer((request, response) => {
-  void createCopilotNodeHandler(createCopilotRuntimeHandler({ runtime }))(request, response);
-});
+function listenerOf(): RequestListener {
+  const options = optionsOf();
+  if (mount !== "v1") {
+    const runtime = new CopilotRuntime(options);
+    const listen = createCopilotNodeListener({ runtime, mode: mount, cors: true });
+    return (request, response) => void listen(request, response);
+  }
+  const endpoint = copilotRuntimeNodeHttpEndpoint({
+    runtime: new FormerRuntime(options),
+    serviceAdapter: new ExperimentalEmptyAdapter(),
+    endpoint: "/",
+  });
+  return (request, response) => void endpoint(request, response);
+}
+
+const listener = createServer(listenerOf());
 listener.listen(0, "127.0.0.1", () => {
   const { port } = listener.address() as AddressInfo;
   tell({ type: "listening", url: `http://127.0.0.1:${port}` });

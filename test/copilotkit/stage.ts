@@ -28,7 +28,7 @@ export async function openStage(options: Parameters<typeof openLab>[0] = {}) {
   return {
     lab,
     agent,
-    start: (mode: Setup["mode"], more: Pick<Setup, "name"> = {}) =>
+    start: (mode: Setup["mode"], more: Pick<Setup, "name" | "mount"> = {}) =>
       startRuntime({ mode, server: lab.url, token, agentTokens, ...more }),
     async [Symbol.asyncDispose]() {
       await agent.stop({ graceMs: 0 });

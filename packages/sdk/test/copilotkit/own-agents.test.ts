@@ -72,3 +72,30 @@ it("an agent that throws fails its run, and the page hears why", async () => {
     message: "No model.",
   });
 });
+
+it("a thread that waits for its page is not running, and stopped all the same", async () => {
+  await using lab = await openLab();
+  await using runner = await runnerOf(lab);
+  const tools = [{ name: "page", description: "Asks the page.", parameters: { type: "object" } }];
+  const input = { runId: "r1", messages: [said("u1", "Hi")], tools, context: [] };
+  const asking: RuntimeAgent = {
+    ...namedAgent("asking"),
+    async runAgent(_parameters, subscriber) {
+      for (const event of [
+        { type: "RUN_STARTED", threadId: "t1", runId: "r1" },
+        { type: "TOOL_CALL_CHUNK", toolCallId: "c1", toolCallName: "page", delta: "{}" },
+        { type: "RUN_FINISHED", threadId: "t1", runId: "r1" },
+      ])
+        await subscriber.onEvent({ event });
+    },
+  };
+  await new Promise<void>((resolve) => {
+    const observed = runner.run({ threadId: "t1", agent: asking, input });
+    observed.subscribe({ complete: resolve });
+  });
+  expect(await runner.isRunning({ threadId: "t1" })).toBe(false);
+  expect(await runner.stop({ threadId: "t1" })).toBe(true);
+  expect(await runner.stop({ threadId: "t1" })).toBe(false);
+  const calls = await lab.until("t1", (state) => [...state.calls.values()]);
+  expect(calls).toMatchObject([{ id: "c1", outcome: "cancelled" }]);
+});

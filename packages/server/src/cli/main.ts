@@ -52,6 +52,7 @@ const USAGE = `holdfast: a durable log for every agent conversation
 
 const [command, ...args] = process.argv.slice(2);
 try {
+  requireNode(24);
   if (command === "dev") await dev(args);
   else if (command === "serve") await serve(args);
   else if (command === "token") await token(args);
@@ -62,4 +63,11 @@ try {
 } catch (error) {
   console.error(`holdfast: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
+}
+
+/** What is missing in an older one shows late, and says nothing of it. */
+function requireNode(major: number): void {
+  const running = process.versions.node;
+  if (Number.parseInt(running, 10) >= major) return;
+  throw new Error(`This is Node ${running}: install Node ${major} or newer, and run it with that.`);
 }

@@ -3,13 +3,14 @@ import { HoldfastError, reject } from "@holdfast/protocol";
 /** The session's id in a request's path. @throws HoldfastError `invalid_request` */
 export function sessionId(request: { readonly url: string; param(name: "id"): string }): string {
   const value = request.param("id");
+  // What dots alone name in a path, clients resolve before they ask: such a session would have no address.
   // Hono takes an escape that cannot be decoded as it stands, so that a session would have two addresses.
-  const good = value.length <= 256 && value.isWellFormed() && !/\p{Cc}/u.test(value);
+  const good = value.length <= 256 && value.isWellFormed() && !/\p{Cc}|^\.{1,2}$/u.test(value);
   if (good && isDecodable(request.url)) return value;
   throw new HoldfastError(
     reject(
       "invalid_request",
-      "A session's id is a string of at most 256 characters, without control characters, percent-encoded as UTF-8.",
+      "A session's id is a string of at most 256 characters, without control characters, neither . nor .., percent-encoded as UTF-8.",
       value.length > 256 ? { limit: 256, value: value.length } : undefined,
     ),
   );

@@ -8,6 +8,7 @@ import {
   type SessionState,
 } from "@holdfast/protocol";
 import { AG_UI, type AgUiInput, type AgUiMessage } from "@holdfast/protocol/ag-ui";
+import { isFilledIn } from "./filled-in.ts";
 import { isTaken } from "./known.ts";
 
 type ToolMessage = Extract<AgUiMessage, { role: "tool" }>;
@@ -23,7 +24,7 @@ export interface Answers {
 /**
  * The tool messages that say something new: all that answer a call which waits for its client, the first for each call,
  * wherever they stand; and behind the last assistant message those that the session would refuse. A message that the session has, by its id
- * or by what it says of its call, is no news.
+ * or by what it says of its call, is no news. What nobody said is none either.
  */
 export function answersIn({ messages }: AgUiInput, state: SessionState): Answers {
   const answers: CallAnswerCommand[] = [];
@@ -31,7 +32,7 @@ export function answersIn({ messages }: AgUiInput, state: SessionState): Answers
   const answered = new Set<string>();
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   for (const [index, message] of messages.entries()) {
-    if (message.role !== "tool") continue;
+    if (message.role !== "tool" || isFilledIn(message)) continue;
     const { toolCallId } = message;
     const call = state.calls.get(toolCallId);
     const waits = call?.executor === "client" && call.status !== "settled";

@@ -87,6 +87,31 @@ it("C49 a client's tool never resolves without an answer", async () => {
   expect(agent.messages.filter(({ role }) => role === "tool")).toEqual([]);
 });
 
+it.each([
+  { status: "error", reason: "missing_terminal_event", message: "Run ended." },
+  { status: "stopped", reason: "stop_requested", message: "Run stopped by user" },
+])("C49 what CopilotKit's runtime fills in for a call ($reason) is no answer", async (said) => {
+  await using stage = await openStage();
+  const { agent } = await proposed(stage, { c1: "page", c2: "page", c3: "page" });
+  agent.addMessage({ ...result("c1", JSON.stringify(said)), id: "c1-result" });
+  const alone = { threadId: "s1", runId: "r2", messages: agent.messages };
+  expect((await stage.ask("POST", "/v1/sessions/s1/ag-ui", alone)).body).toMatchObject({
+    code: "calls_pending",
+    details: { calls: ["c1", "c2", "c3"] },
+  });
+  // The same words under an id of its own, and another's words under that id, are its client's.
+  agent.messages = [user("u1", "go"), result("c1", JSON.stringify(said))];
+  agent.addMessage({ ...result("c2", '{"status":"error","reason":"no page"}'), id: "c2-result" });
+  agent.addMessage({ ...result("c3", "stop_requested"), id: "c3-result" });
+  const second = running(agent, { runId: "r3" });
+  const attempt = await stage.attempt();
+  for (const id of ["c1", "c2", "c3"]) {
+    expect(await callOf(stage, id)).toMatchObject({ outcome: "ok" });
+  }
+  await attempt.finish();
+  await second.ended;
+});
+
 it("C75 a client that attaches while a call ends misses none of it", async () => {
   await using stage = await openStage();
   const attach = () => {
@@ -180,8 +205,8 @@ it("C99 arguments go to the call that they name, however calls interleave", asyn
   agent.messages = [user("u1", "go")];
   const first = running(agent, { runId: "r1", tools: [PAGE] });
   const attempt = await stage.attempt();
-  const [start1, ...rest1] = call("c1", "page", "[1", "]");
-  const [start2, ...rest2] = call("c2", "page", "[2", "]");
+  const [start1, ...rest1] = call("c1", "page", '{"n":1', "}");
+  const [start2, ...rest2] = call("c2", "page", '{"n":2', "}");
   await attempt.append({ type: "round.open" });
   for (const item of [start1, start2, rest1[0], rest2[0], rest2[1], rest1[1], rest2[2], rest1[2]])
     if (item) await attempt.append(item);
@@ -189,13 +214,15 @@ it("C99 arguments go to the call that they name, however calls interleave", asyn
   await expect(attempt.append(unknown)).rejects.toThrow("unknown_call");
   await attempt.append({ type: "round.close" });
   await attempt.finish();
-  await first.ended;
+  // As it was told piece by piece: no snapshot put it right.
+  const types = (await first.ended).map(({ type }) => type);
+  expect(types).not.toContain("MESSAGES_SNAPSHOT");
   const calls = agent.messages.flatMap((it) =>
     it.role === "assistant" ? (it.toolCalls ?? []) : [],
   );
   expect(calls.map(({ id, function: { arguments: args } }) => [id, args])).toEqual([
-    ["c1", "[1]"],
-    ["c2", "[2]"],
+    ["c1", '{"n":1}'],
+    ["c2", '{"n":2}'],
   ]);
 });
 

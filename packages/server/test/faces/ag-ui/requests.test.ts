@@ -348,6 +348,8 @@ describe("12.4.1 threads of an agent", () => {
     ["nothing is said", { messages: [] }, 400],
     ["no thread is named", { threadId: undefined }, 400],
     ["its id has control characters", { threadId: "a\nb" }, 400],
+    ["its id is no address", { threadId: ".." }, 400],
+    ["its id is the address of all", { threadId: "." }, 400],
   ])("are not where %s", async (_, more, status) => {
     await using stage = await openStage();
     const body = { ...input("r"), threadId: "new", ...more };
