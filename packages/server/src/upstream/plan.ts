@@ -28,7 +28,10 @@ export function planOf(
 
 function asking(state: SessionState, run: Run, strict: boolean): Plan {
   const { input, steers } = agUiInput(state, { runId: run.id });
-  const messages = new Set([...state.messages.keys(), ...state.items.keys()]);
+  const used = {
+    message: new Set([...state.messages.keys(), ...state.items.keys()]),
+    call: new Set(state.calls.keys()),
+  };
   const approved = callsOf(state, run.id)
     .filter(({ status, approval }) => status === "open" && approval?.decision?.approved)
     .map((call) => toFrameworkId(state, call));
@@ -39,7 +42,7 @@ function asking(state: SessionState, run: Run, strict: boolean): Plan {
     steers,
     strict,
     approved: new Set(approved),
-    isUsed: (id, what) => what === "message" && messages.has(id),
+    isUsed: (id, what) => used[what].has(id),
   };
   return { type: "ask", body: JSON.stringify(input), scope };
 }

@@ -221,6 +221,31 @@ describe("12.5 interrupts of an AG-UI endpoint", () => {
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
+  it("one that comes again under its id waits again, and is resumed with its own answer", async () => {
+    const ask = interrupt({ id: "confirm", reason: "ask", message: "Sure?" });
+    await using agent = await endpoint(
+      (asked) => asked.start().finish(ask),
+      (asked) => asked.start().finish(ask),
+      (asked) => asked.start(...text("t", "Done.")).finish(),
+    );
+    await using desk = scene({ url: agent.url });
+    const runId = await desk.say("Hi");
+    for (const said of ["one", "two"]) {
+      await desk.reaches(runId, "suspended");
+      const calls = [...(await desk.state()).calls.values()];
+      const callId = calls.find(({ status }) => status === "open")?.id ?? "none";
+      const answer = { type: "text", text: said } as const;
+      await desk.command({ type: "call.answer", callId, outcome: "ok", answer });
+      await until("the agent to be asked", () => agent.asked.at(-1)?.input.resume !== undefined);
+    }
+    expect(await desk.reaches(runId, "ended")).toMatchObject({ outcome: "complete" });
+    expect(agent.asked.map(({ input }) => input.resume?.[0]?.payload)).toEqual([
+      undefined,
+      "one",
+      "two",
+    ]);
+  });
+
   it("what expires is resumed as cancelled", async () => {
     const soon = () => new Date(Date.now() + 50).toISOString();
     await using agent = await endpoint(

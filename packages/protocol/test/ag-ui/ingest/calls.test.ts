@@ -194,6 +194,20 @@ describe("12.5 calls of an AG-UI agent", () => {
     expect(run().outcome).toBe("complete");
   });
 
+  it.each(["", "x".repeat(257), "\ud83d"])(
+    "an id that no call may have gives it another, and its result goes there: %j",
+    (id) => {
+      const { stream, desk } = session();
+      const said = [...call(id, "search"), result(id, "found", "r"), ...call("c", "search", "{}")];
+      expect(stream([STARTED, ...said, FINISHED]).skipped).toEqual([]);
+      expect([...desk.state.calls.keys()]).toEqual(["run1.1.c1", "c"]);
+      expect(desk.call("run1.1.c1")).toMatchObject({
+        answer: { answer: { text: "found" } },
+        metadata: { "ag-ui": { toolCallId: id } },
+      });
+    },
+  );
+
   it("an id that an earlier call had gives a call of its own, and its result goes there", () => {
     const { stream, desk, agent, runId } = session();
     stream([STARTED, ...call("c", "search", '{"n":1}'), result("c", "one"), FINISHED]);

@@ -158,12 +158,14 @@ describe("12.5 ids that were used before", () => {
     expect(items.some(({ type }) => type === "TEXT_MESSAGE_CONTENT")).toBe(false);
   });
 
-  it.each(["", "round:1", "x".repeat(257)])(
+  it.each(["", "round:1", "x".repeat(257), "\ud83d"])(
     "and so are those that no message may have: %j",
     (id) => {
       const { stream, texts } = session();
-      expect(stream([STARTED, ...text(id, "x"), FINISHED]).skipped).toEqual([]);
-      expect(texts()).toEqual(["x"]);
+      const { items, skipped } = stream([STARTED, ...text(id, "x"), FINISHED]);
+      expect([skipped, texts()]).toEqual([[], ["x"]]);
+      const ids = items.flatMap((it) => ("messageId" in it ? it.messageId : []));
+      expect(ids).toEqual(ids.map(() => "run1.1.m1"));
     },
   );
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { INTERRUPT_TOOL } from "@holdfast/protocol/ag-ui";
+import { agUiInput, INTERRUPT_TOOL } from "@holdfast/protocol/ag-ui";
 import { call, encode, FINISHED, interrupted, result, session, STARTED, text } from "./support.ts";
 
 const INPUT = { threadId: "s1", runId: "run", messages: [], tools: [], context: [] };
@@ -164,6 +164,52 @@ describe("12.5 interrupts", () => {
     stream([STARTED, ...call("c1", "pay"), interrupted(pay, { ...pay, id: "i2" })]);
     expect(desk.call("c1").approval?.id).toBe("i1");
     expect(desk.call("interrupt_i2").name).toBe(INTERRUPT_TOOL);
+  });
+
+  it("one that has the id of another run's waits for an answer of its own", () => {
+    const { stream, desk, agent, run, runId } = session();
+    const ask = { id: "confirm", reason: "ask", message: "Sure?" };
+    const resumed = (text: string) => {
+      const waits = [...desk.state.calls.values()].find(({ status }) => status === "open");
+      const answer = { type: "text", text } as const;
+      desk.user({ type: "call.answer", callId: waits?.id ?? "none", outcome: "ok", answer });
+      desk.start(runId);
+      return agUiInput(desk.state, { runId }).input.resume;
+    };
+    for (const said of ["one", "two", "three"]) {
+      expect(stream([STARTED, interrupted(ask)]).skipped).toEqual([]);
+      agent().finish();
+      expect(run().status).toBe("suspended");
+      expect(resumed(said)).toEqual([
+        { interruptId: "confirm", status: "resolved", payload: said },
+      ]);
+    }
+    expect([...desk.state.calls.keys()]).toEqual(["interrupt_confirm", "run1.2.i1", "run1.3.i1"]);
+  });
+
+  it("those whose ids no call may have are calls of their own too", () => {
+    const { stream, desk } = session();
+    const ids = ["x".repeat(300), `${"x".repeat(300)}y`, "\ud800"];
+    const asked = ids.map((id, n) => ({ id, reason: "ask", message: `${n}` }));
+    expect(stream([STARTED, interrupted(...asked)]).skipped).toEqual([]);
+    const calls = [...desk.state.calls.values()];
+    expect(calls.map((it) => [it.id, JSON.parse(it.arguments)])).toEqual([
+      ["run1.1.i1", { reason: "ask", message: "0" }],
+      ["run1.1.i2", { reason: "ask", message: "1" }],
+      ["run1.1.i3", { reason: "ask", message: "2" }],
+    ]);
+  });
+
+  it("an approval of a call whose id no call may have is that call's", () => {
+    const { stream, desk } = session();
+    const id = "x".repeat(300);
+    const { skipped } = stream([
+      STARTED,
+      ...call(id, "pay"),
+      interrupted({ ...pay, toolCallId: id }),
+    ]);
+    expect(skipped).toEqual([]);
+    expect([...desk.state.calls.values()]).toMatchObject([{ name: "pay", approval: { id: "i1" } }]);
   });
 
   it("two of one id break the protocol", () => {
