@@ -1,4 +1,5 @@
 import type { AgUiRule } from "../rules.ts";
+import { clip } from "./record.ts";
 
 /**
  * Something of a stream that was taken otherwise than it came, or not at all. `rule` is one of the protocol's, or:
@@ -21,6 +22,9 @@ export interface AgUiDiagnostic {
 /** How many of a stream are kept; of the rest, how many there were. */
 const MOST = 20;
 
+/** How much is told of each, in characters. */
+const MOST_TOLD = 500;
+
 export interface Diagnostics {
   note(diagnostic: AgUiDiagnostic): void;
   /** What was noted, to be kept with the run; nothing where that is nothing. */
@@ -36,7 +40,14 @@ export function createDiagnostics(): Diagnostics {
   return {
     note(diagnostic) {
       count += 1;
-      if (kept.length < MOST) kept.push(diagnostic);
+      if (kept.length >= MOST) return;
+      const { message, path, id } = diagnostic;
+      kept.push({
+        ...diagnostic,
+        message: clip(message, MOST_TOLD),
+        ...(path !== undefined && { path: clip(path, MOST_TOLD) }),
+        ...(id !== undefined && { id: clip(id, MOST_TOLD) }),
+      });
     },
     record: () => ({
       ...(kept.length > 0 && { diagnostics: [...kept] }),

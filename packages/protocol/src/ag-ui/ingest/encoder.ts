@@ -12,6 +12,7 @@ import { createDiagnostics, type AgUiDiagnostic } from "./diagnostics.ts";
 import { createIngestIds } from "./ids.ts";
 import { interruptItems } from "./interrupts.ts";
 import { createMessageIngest } from "./messages.ts";
+import { clip, clipFailure, createRecord } from "./record.ts";
 import { createRounds } from "./rounds.ts";
 import { streamName, type AgUiScope } from "./scope.ts";
 import { snapshotItems, type SnapshotContext } from "./snapshot.ts";
@@ -45,7 +46,7 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
     ...(frontend && { frontendTools: frontend }),
     strict,
   });
-  const name = streamName(scope);
+  const record = createRecord(streamName(scope));
   const diagnostics = createDiagnostics();
   const given = new Given(scope);
   let failure: RunFailure | undefined;
@@ -53,7 +54,6 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   let outcome: AgUiOutcome | undefined;
   /** Another run than the one that was asked for: what it says is history, or nobody's business. */
   let isOther = false;
-  let record: Record<string, unknown> = {};
   let index = 0;
 
   const ids = createIngestIds(scope, (id) => given.messages.has(id));
@@ -68,11 +68,6 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   function note(rule: AgUiDiagnostic["rule"], message: string, id?: string): void {
     diagnostics.note({ rule, message, index, ...(id !== undefined && { id }) });
     if (strict && rule === "D12") violation ??= { ...violates("D12", message), index };
-  }
-
-  function annotate(more: Record<string, unknown>): AgentItem[] {
-    record = { ...record, ...more };
-    return [{ type: "run.annotate", metadata: { [AG_UI]: { [name]: record } } }];
   }
 
   function take(event: AgUiEvent): AgentItem[] {
@@ -160,8 +155,8 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
       return [];
     }
     given.echoed(event.input?.messages);
-    const { type: _, threadId: __, input: ___, ...said } = event;
-    return [...annotate(said), ...rounds.open()];
+    const { type: _, threadId: __, input: ___, runId, ...said } = event;
+    return [...record.note({ runId }, said), ...rounds.open()];
   }
 
   function finished(event: AgUiEventOf<"RUN_FINISHED">): AgentItem[] {
@@ -173,22 +168,25 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
     return [
       ...asked,
       ...rounds.close(),
-      ...annotate({ ...rest, outcome, ...named, ...diagnostics.record() }),
+      ...record.note({ outcome, ...named }, { ...rest, ...diagnostics.record() }),
     ];
   }
 
   function failed(event: AgUiEventOf<"RUN_ERROR">): AgentItem[] {
     const { type: _, message, code, ...rest } = event;
     outcome = "error";
-    failure ??= { code: code ?? "agent_error", message };
-    const error = { message, ...(code !== undefined && { code }) };
-    return [...calls.abandon(), ...annotate({ ...rest, outcome, error, ...diagnostics.record() })];
+    failure ??= clipFailure({ code: code ?? "agent_error", message });
+    const error = clipFailure({ message, ...(code !== undefined && { code }) });
+    return [
+      ...calls.abandon(),
+      ...record.note({ outcome, error }, { ...rest, ...diagnostics.record() }),
+    ];
   }
 
   function broken(broke: AgUiViolation, type: string): AgentItem[] {
-    violation = broke;
-    failure ??= failureOf(broke, type);
-    return [...calls.abandon(), ...annotate({ violation: broke, ...diagnostics.record() })];
+    violation = { ...broke, message: clip(broke.message) };
+    failure ??= failureOf(violation, type);
+    return [...calls.abandon(), ...record.note({ violation }, diagnostics.record())];
   }
 
   return {
@@ -216,10 +214,10 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
       }
       const cut = endAgUi(reader);
       if (cut)
-        return {
+        return clipFailure({
           code: cut.rule === "D1" ? "agent_lost" : "protocol_violation",
           message: cut.message,
-        };
+        });
       return outcome === undefined
         ? { code: "agent_lost", message: "The stream ended without the run that was asked for." }
         : undefined;

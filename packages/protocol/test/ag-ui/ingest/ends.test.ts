@@ -83,6 +83,34 @@ describe("12.5 how a run ends", () => {
     }
   });
 
+  const LONG = "x".repeat(100_000);
+  it.each([
+    ["the agent's failure", [STARTED, { type: "RUN_ERROR", code: LONG, message: LONG }]],
+    ["a rule that it broke", [STARTED, { type: "TEXT_MESSAGE_END", messageId: LONG }]],
+    ["a run that was cut off", [{ ...STARTED, runId: LONG }]],
+  ])("is said in few words, however long those are that come: %s", (_, events) => {
+    const { encoder } = encode(events);
+    const { code = "", message = "" } = encoder.failure ?? {};
+    expect(message).toContain("xxx");
+    expect([code.length < 300, message.length < 5_000]).toEqual([true, true]);
+  });
+
+  it("is noted in an annotation of its own where the agent has much to say", () => {
+    const begun = { ...STARTED, rawEvent: LONG };
+    const odd = { type: LONG, [LONG]: 1 };
+    const { items } = encode([begun, odd, { ...FINISHED, result: LONG, outcome: null }]);
+    const records = items.flatMap((it) =>
+      it.type === "run.annotate" ? [it.metadata["ag-ui"] as { "1": Record<string, unknown> }] : [],
+    );
+    const [short, long, last, whole] = records.map((it) => it["1"]);
+    expect([short, last]).toEqual([{ runId: "run" }, { runId: "run", outcome: "success" }]);
+    expect([long, whole]).toMatchObject([
+      { runId: "run", rawEvent: LONG },
+      { runId: "run", rawEvent: LONG, outcome: "success", result: LONG },
+    ]);
+    expect(JSON.stringify(whole?.["diagnostics"]).length).toBeLessThan(3_000);
+  });
+
   it("results of calls that never became complete are kept when the run fails", () => {
     const events = [
       STARTED,
