@@ -34,14 +34,14 @@ function asking(state: SessionState, run: Run, strict: boolean): Plan {
   };
   const approved = callsOf(state, run.id)
     .filter(({ status, approval }) => status === "open" && approval?.decision?.approved)
-    .map((call) => toFrameworkId(state, call));
+    .map((call) => [toFrameworkId(state, call), call] as const);
   const scope: AgUiScope = {
     runId: run.id,
     attempt: run.attempt,
     input,
     steers,
     strict,
-    approved: new Set(approved),
+    approved: new Map(approved),
     isUsed: (id, what) => used[what].has(id),
   };
   return { type: "ask", body: JSON.stringify(input), scope };

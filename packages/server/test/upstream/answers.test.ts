@@ -148,6 +148,26 @@ describe("12.5 interrupts of an AG-UI endpoint", () => {
   });
 
   it.each([
+    ["as it was approved", '{ "n": 1 }', ["ok"]],
+    ["with other arguments", '{"n":1000}', ["error", "ok"]],
+  ])("a call that its agent tells again %s", async (_, args, outcomes) => {
+    await using agent = await endpoint(
+      (asked) => asked.start(...call("c1", "pay", '{"n":1}')).finish(interrupt(PAY)),
+      (asked) => asked.start(...call("c1", "pay", args), result("c1", "paid")).finish(),
+    );
+    await using desk = scene({ url: agent.url });
+    const runId = await desk.say("Hi");
+    await desk.reaches(runId, "suspended");
+    await desk.command({ type: "call.decide", callId: "c1", approvalId: "i1", approved: true });
+    await desk.reaches(runId, "ended");
+    const calls = [...(await desk.state()).calls.values()];
+    expect(calls.map(({ outcome }) => outcome)).toEqual(outcomes);
+    expect(calls.map(({ approval }) => approval?.decision?.approved)).toEqual(
+      outcomes.map((_outcome, n) => (n === 0 ? true : undefined)),
+    );
+  });
+
+  it.each([
     [
       "a denial",
       { approved: false, reason: "No." },

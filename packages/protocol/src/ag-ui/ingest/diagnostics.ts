@@ -6,12 +6,20 @@ import { clip } from "./record.ts";
  *
  * - `reopened`: a message went on in a later round, as a message of its own
  * - `restated`: a call that was approved came again whole, and is the same
+ * - `changed`: one came under the id of a call that was approved, as another tool's or with other arguments
  * - `unknown_call`: a result of a call that nobody made is kept as a RAW event
  * - `snapshot`: a snapshot says otherwise of a message that is not its agent's to change any more
  * - `other_run`: a run before the one that was asked for is history, and was left out
  */
 export interface AgUiDiagnostic {
-  readonly rule: AgUiRule | "reopened" | "restated" | "unknown_call" | "snapshot" | "other_run";
+  readonly rule:
+    | AgUiRule
+    | "reopened"
+    | "restated"
+    | "changed"
+    | "unknown_call"
+    | "snapshot"
+    | "other_run";
   readonly message: string;
   /** Which event of the stream, from 0. */
   readonly index: number;
