@@ -35,6 +35,8 @@ export interface VerifyState {
   readonly calls: Map<string, KnownCall>;
   /** Names of the tools that the application executes, where they are known. */
   frontend: Set<string> | undefined;
+  /** Ids of the interrupts that the thread waits on; none are known before a run finished. */
+  interrupts: Set<string> | undefined;
 }
 
 export type MessageKind = "text" | "tool" | "reasoning" | "activity";
@@ -85,5 +87,6 @@ export function createVerifyState(options: VerifyOptions = {}): VerifyState {
     messages: new Map(),
     calls: new Map(),
     frontend: options.frontendTools && new Set(options.frontendTools),
+    interrupts: undefined,
   };
 }

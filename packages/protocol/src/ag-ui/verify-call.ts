@@ -15,14 +15,15 @@ export function callStarted(
   if (state.open.calls.has(id)) {
     return violates("V7", TEXTS.alreadyOpen(type, "tool call", id, "TOOL_CALL_END"));
   }
-  const violation = misplaced(state, event) ?? reusedCall(state, id, warnings);
+  const violation = misplaced(state, event);
   if (violation) return violation;
+  const again = reusedCall(state, id, warnings);
   const { message, call } = state.owners;
   const parent = event.parentMessageId;
   state.open.calls.add(id);
   own(call, id, event.subagentRunId ?? (parent === undefined ? undefined : message.get(parent)));
   begin(state, event, warnings);
-  return undefined;
+  return again;
 }
 
 export function callArguments(
@@ -59,15 +60,14 @@ export function callResult(
   warnings: AgUiWarning[],
 ): AgUiViolation | undefined {
   const { messageId, toolCallId, subagentRunId } = event;
-  const violation = reused(state, messageId, "tool", warnings);
-  if (violation) return violation;
+  const again = reused(state, messageId, "tool", warnings);
   // The newest mint counts, not the first: who executes need not be who called.
   state.owners.message.set(messageId, subagentRunId);
   remember(state, messageId, "tool");
   const call = state.calls.get(toolCallId);
-  if (!call) return undefined;
+  if (!call) return again;
   call.answered = "result";
-  if (!isFrontend(state, call.name)) return undefined;
+  if (!isFrontend(state, call.name)) return again;
   return violates(
     "D8",
     `Cannot send 'TOOL_CALL_RESULT' for tool call '${toolCallId}': its tool '${call.name}' is the application's to execute.`,

@@ -1,4 +1,6 @@
+import { HttpAgent } from "@ag-ui/client";
 import {
+  createAgUiEncoder,
   createAgUiReader,
   createExpandState,
   endAgUi,
@@ -7,66 +9,35 @@ import {
   type AgUiEvent,
   type VerifyOptions,
 } from "@holdfast/protocol/ag-ui";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import {
+  answer,
+  assistant,
+  IDS,
+  interrupted,
+  refuses,
+  snapshot,
+  success,
+  takes,
+  TOOLS,
+} from "./differences.ts";
 import {
   call,
   called,
   FAIL,
   FINISH,
   of,
+  on,
   readAll,
   result,
-  said,
   say,
   START,
   warningsOf,
   whole,
 } from "./events.ts";
-import { judge, judgeOne } from "./oracle.ts";
+import { fold, judge, judgeOne, Scripted } from "./oracle.ts";
 
 // What we hold and the published client (1.0.0) does not: the table in docs/protocol/ag-ui.md, row by row.
-
-const IDS = { threadId: "t", runId: "r" };
-const TOOLS = { frontendTools: ["ask"] };
-const success = (...pendingToolCallIds: string[]) => ({
-  ...FINISH,
-  outcome: { type: "success", pendingToolCallIds },
-});
-const interrupted = (...ids: string[]) => ({
-  ...FINISH,
-  outcome: { type: "interrupt", interrupts: ids.map((id) => ({ id, reason: "ask" })) },
-});
-const snapshot = (...messages: object[]) => ({ type: "MESSAGES_SNAPSHOT", messages });
-const assistant = (id: string, ...calls: string[]) => ({
-  role: "assistant",
-  id,
-  toolCalls: calls.map((it) => ({
-    id: it,
-    type: "function",
-    function: { name: "ask", arguments: "{}" },
-  })),
-});
-const answer = (toolCallId: string) => ({
-  role: "tool",
-  id: `of ${toolCallId}`,
-  toolCallId,
-  content: "yes",
-});
-
-/** The client takes the stream; its last event is refused here, by this rule. */
-function refuses(rule: string, stream: readonly object[], options: VerifyOptions = {}): void {
-  expect(judge(stream).failed).toBeUndefined();
-  const reader = createAgUiReader(options);
-  const violations = stream.map((event) => readAgUi(reader, event).violation);
-  expect(violations.pop()).toMatchObject({ rule, index: stream.length - 1 });
-  expect(violations.filter((it) => it !== undefined)).toEqual([]);
-}
-
-function takes(stream: readonly object[], options: VerifyOptions = {}): void {
-  expect(judge(stream).failed).toBeUndefined();
-  const reader = createAgUiReader(options);
-  for (const event of stream) expect(readAgUi(reader, event).violation).toBeUndefined();
-}
 
 /** What is said of a stream at its end. */
 function endOf(stream: readonly object[], options: VerifyOptions = {}): string | undefined {
@@ -188,80 +159,44 @@ describe("D8: a frontend tool is the application's to answer", () => {
   });
 });
 
-describe("D10: a reopened call agrees with its first start", () => {
-  it.each([
-    ["another tool", [call("c", "look"), called("c"), call("c", "send")]],
-    [
-      "another parent",
-      [
-        call("c", "look", { parentMessageId: "m" }),
-        called("c"),
-        call("c", "look", { parentMessageId: "n" }),
-      ],
-    ],
-  ])("warns of %s", (_what, events) => {
-    expect(warningsOf([START, ...events])).toEqual(["D10"]);
-    takes([START, ...events]);
-  });
-
-  it("says nothing where it agrees, or names no parent", () => {
-    const first = call("c", "look", { parentMessageId: "m" });
-    expect(warningsOf([START, first, called("c"), first, called("c"), call("c")])).toEqual([]);
-  });
+it("D9: gives what came before a violation, also where the client loses what it read together with it", async () => {
+  const stream = [START, say("m"), on("m"), on("nobody")];
+  const body = stream.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  const headers = { "content-type": "text/event-stream" };
+  const fetch = async () => new Response(body, { headers });
+  const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
+  const agent = new HttpAgent({ url: "http://agent.test", threadId: "t", fetch });
+  await expect(agent.runAgent()).rejects.toThrow("nobody");
+  complaint.mockRestore();
+  expect(agent.messages).toEqual([]);
+  const reader = createAgUiReader();
+  expect(stream.flatMap((event) => readAgUi(reader, event).events)).toEqual(stream.slice(0, 3));
 });
 
-describe("D12: an id names one message, and one call, of its thread", () => {
-  const next = { ...START, runId: "q" };
-  it.each([
-    [
-      "a tool message with a text message's id",
-      [START, say("m"), said("m"), result("c", "m")],
-      "m",
-    ],
-    ["a second result with the first's id", [START, result("c", "m"), result("d", "m")], "m"],
-    ["text with a tool message's id", [START, result("c", "m"), say("m")], "m"],
-    [
-      "reasoning with a text message's id",
-      [
-        START,
-        say("m"),
-        said("m"),
-        of("REASONING_MESSAGE_START", { messageId: "m", role: "reasoning" }),
-      ],
-      "m",
-    ],
-    ["text with an earlier run's id", [START, say("m"), said("m"), FINISH, next, say("m")], "m"],
-    [
-      "text with an id of the history's",
-      [
-        { ...START, input: { ...IDS, messages: [{ role: "user", id: "m", content: "" }] } },
-        say("m"),
-      ],
-      "m",
-    ],
-    ["a call with an earlier run's id", [START, ...whole("c"), FAIL, next, call("c")], "c"],
-  ])("warns of %s; strict refuses it", (_what, stream, id) => {
-    const { warnings, violation } = readAll(stream);
-    expect([violation, warnings]).toMatchObject([undefined, [{ rule: "D12", id }]]);
-    refuses("D12", stream, { strict: true });
-  });
+it("D14: a run that fails after it finished has failed, though the client gives its result", async () => {
+  const stream = [START, { ...FINISH, result: 1 }, FAIL];
+  takes(stream);
+  const agent = new Scripted(stream);
+  await expect(agent.runAgent()).resolves.toMatchObject({ result: 1 });
+  const encoder = createAgUiEncoder({ runId: "run", attempt: 1 });
+  for (const event of stream) encoder.encode(event);
+  expect([encoder.outcome, encoder.failure?.message]).toEqual(["error", "no"]);
+});
 
-  it("says nothing of what begins again in its run, or after a snapshot of it", () => {
-    const joined = [
-      { ...START, runId: "q" },
-      snapshot(assistant("m", "c")),
-      say("m"),
-      call("c", "ask"),
-    ];
-    const activity = of("ACTIVITY_SNAPSHOT", { messageId: "a", activityType: "t", content: {} });
-    expect(warningsOf([START, say("m"), said("m"), say("m"), said("m"), activity, FINISH])).toEqual(
-      [],
-    );
-    expect(warningsOf(joined)).toEqual([]);
-    const history = { ...START, input: { ...IDS, messages: [assistant("m", "c")] } };
-    expect(warningsOf([history, ...joined.slice(1)])).toEqual([]);
-    expect(warningsOf([START, activity, FINISH, next, activity])).toEqual([]);
-  });
+it("D15: what a snapshot leaves out stands in a session, whatever the client's extension says of activities", async () => {
+  const activity = { activityType: "t", content: {} };
+  const metadata = { "@ag-ui/client": { authoritativeActivityTypes: ["t"] } };
+  const stream = [
+    START,
+    of("ACTIVITY_SNAPSHOT", { messageId: "a", ...activity }),
+    { ...snapshot(), metadata },
+    FINISH,
+  ];
+  takes(stream);
+  expect(await fold(stream)).toMatchObject({ messages: [] });
+  const encoder = createAgUiEncoder({ runId: "run", attempt: 1 });
+  const items = stream.flatMap((event) => encoder.encode(event).map(({ type }) => type));
+  expect(items.filter((type) => !type.startsWith("r"))).toEqual(["ACTIVITY_SNAPSHOT"]);
 });
 
 describe("enforcement", () => {

@@ -375,6 +375,14 @@ test.each(LEGAL)("legal: %s", (_what, stream) => {
   expect(judge(stream).failed).toBeUndefined();
 });
 
+test("V6: a run whose history breaks it has not begun", () => {
+  const state = createVerifyState();
+  const messages = [{ role: "user", id: "u", content: "", subagentRunId: null }];
+  const start = { ...START, input: { threadId: "t", runId: "r", messages } };
+  expect(verifyAgUi(state, start as unknown as AgUiEvent, [])).toMatchObject({ rule: "V6" });
+  expect(state).toEqual(createVerifyState());
+});
+
 test("a refused event is as if it had not come, for whoever reads on", () => {
   const last = readAll([START, call("c"), call("c"), on("m"), args("c"), called("c"), FINISH]);
   expect(last).toMatchObject({ events: [FINISH] });

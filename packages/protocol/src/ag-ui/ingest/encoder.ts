@@ -194,7 +194,10 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
       if (violation) return [];
       index = reader.events;
       const read = readAgUi(reader, raw);
-      for (const warning of read.warnings) diagnostics.note({ ...warning, index });
+      for (const warning of read.warnings) {
+        if (warning.rule !== "D11" || !given.has(warning.id))
+          diagnostics.note({ ...warning, index });
+      }
       const items = read.events.flatMap(takeRun);
       if (!isOther && read.warnings.length > 0) keepUnknown(items, raw, read.warnings);
       const broke = violation ?? read.violation;
@@ -247,6 +250,13 @@ class Given {
 
   readonly isCall = (id: string): boolean =>
     this.#calls.has(id) || (this.#scope.approved?.has(id) ?? false) || this.#isUsed(id, "call");
+
+  /** Whether the session has anything of that id: it may be something that no input tells. */
+  has(id = ""): boolean {
+    if (this.isMessage(id) || this.isCall(id)) return true;
+    const { isUsed } = this.#scope;
+    return isUsed !== undefined && (isUsed(id, "message") || isUsed(id, "call"));
+  }
 
   #isUsed(id: string, what: "message" | "call"): boolean {
     return !this.isKnown && (this.#scope.isUsed?.(id, what) ?? false);

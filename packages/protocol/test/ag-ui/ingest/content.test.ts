@@ -86,6 +86,31 @@ describe("12.5 content of an AG-UI agent", () => {
     ]);
   });
 
+  it("what amends something that is nowhere is noted, unless the session has it", () => {
+    const changes = [
+      { type: "ACTIVITY_DELTA", messageId: "x", activityType: "plan", patch: [] },
+      {
+        type: "REASONING_ENCRYPTED_VALUE",
+        subtype: "tool-call",
+        entityId: "c",
+        encryptedValue: "e",
+      },
+    ];
+    const notesOf = (isUsed: (id: string, what: string) => boolean) => {
+      const input = { threadId: "s1", runId: "run", messages: [], tools: [], context: [] };
+      const { items } = encode([STARTED, ...changes, FINISHED], { input, isUsed });
+      expect(contentOf(items)).toEqual(changes);
+      return [...JSON.stringify(items).matchAll(/"rule":"(.*?)".*?"id":"(.*?)"/g)].map((it) =>
+        it.slice(1),
+      );
+    };
+    expect(notesOf(() => false)).toEqual([
+      ["D11", "x"],
+      ["D11", "c"],
+    ]);
+    expect(notesOf((id, what) => id === (what === "call" ? "c" : "x"))).toEqual([]);
+  });
+
   it("chunks become messages, and what they close is closed before what closed it", () => {
     const chunks = [
       { type: "TEXT_MESSAGE_CHUNK", messageId: "t", delta: "a" },
