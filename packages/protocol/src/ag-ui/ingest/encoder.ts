@@ -154,6 +154,8 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
       note("other_run", words, event.runId);
       return [];
     }
+    // Where none was asked for, all are: the last one's end counts.
+    outcome = undefined;
     given.echoed(event.input?.messages);
     const { type: _, threadId: __, input: ___, runId, ...said } = event;
     return [...record.note({ runId }, said), ...rounds.open()];
@@ -215,18 +217,16 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
       if (outcome === "cancelled") {
         return { code: "cancelled", message: "The agent says that it was stopped on purpose." };
       }
-      const cut = endAgUi(reader);
-      if (cut)
-        return clipFailure({
-          code: cut.rule === "D1" ? "agent_lost" : "protocol_violation",
-          message: cut.message,
-        });
-      return outcome === undefined
-        ? { code: "agent_lost", message: "The stream ended without the run that was asked for." }
-        : undefined;
+      // What follows its end is nobody's business, cut off or not.
+      if (outcome !== undefined) return undefined;
+      const { rule, message } = endAgUi(reader) ?? violates("D1", UNASKED);
+      const code = rule === "D1" ? "agent_lost" : "protocol_violation";
+      return clipFailure({ code, message });
     },
   };
 }
+
+const UNASKED = "The stream ended without the run that was asked for.";
 
 /** What was there before the stream: what its input holds, or else what its agent or the session says. */
 class Given {

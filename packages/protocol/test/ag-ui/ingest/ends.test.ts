@@ -73,6 +73,28 @@ describe("12.5 how a run ends", () => {
     expect(JSON.stringify(items)).not.toContain("history");
   });
 
+  it.each([
+    ["whole", (other: object[]) => other],
+    ["that is cut off", (other: object[]) => other.slice(0, -1)],
+    [
+      "that fails",
+      (other: object[]) => [...other.slice(0, -1), { type: "RUN_ERROR", message: "x" }],
+    ],
+  ])("another run after the one that was asked for changes nothing: one %s", (_, part) => {
+    const other = [{ ...STARTED, runId: "x" }, ...text("u", "other"), { ...FINISHED, runId: "x" }];
+    const events = [STARTED, ...text("t", "mine"), FINISHED, ...part(other)];
+    const { encoder, items } = encode(events, { input: INPUT });
+    expect([encoder.outcome, encoder.failure, encoder.violation]).toEqual([
+      "success",
+      undefined,
+      undefined,
+    ]);
+    expect(JSON.stringify(items)).not.toContain("other");
+    // Where none was asked for, it is one of them, and the last.
+    const all = encode(events).encoder;
+    expect(all.failure === undefined).toBe(part(other) === other);
+  });
+
   it("a run that failed is over, whatever its agent begins after it", () => {
     const again = [STARTED, ...text("t", "again"), FINISHED];
     const events = [STARTED, ...text("t", "once"), { type: "RUN_ERROR", message: "No." }, ...again];
