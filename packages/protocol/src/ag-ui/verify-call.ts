@@ -23,7 +23,10 @@ export function callStarted(
   state.open.calls.add(id);
   own(call, id, event.subagentRunId ?? (parent === undefined ? undefined : message.get(parent)));
   begin(state, event, warnings);
-  return again;
+  return (
+    again ??
+    (state.early.has(id) ? answeredByProducer(state, event.toolCallName, event) : undefined)
+  );
 }
 
 export function callArguments(
@@ -65,12 +68,23 @@ export function callResult(
   state.owners.message.set(messageId, subagentRunId);
   remember(state, messageId, "tool");
   const call = state.calls.get(toolCallId);
-  if (!call) return again;
-  call.answered = "result";
-  if (!isFrontend(state, call.name)) return again;
+  if (!call) state.early.add(toolCallId);
+  else call.answered = "result";
+  return again ?? (call && answeredByProducer(state, call.name, event));
+}
+
+/** D8, of a call whose result is in the stream. */
+function answeredByProducer(
+  state: VerifyState,
+  tool: string,
+  { type, toolCallId: id }: AgUiEventOf<"TOOL_CALL_RESULT" | "TOOL_CALL_START">,
+): AgUiViolation | undefined {
+  if (!isFrontend(state, tool)) return undefined;
+  const what =
+    type === "TOOL_CALL_RESULT" ? `for tool call '${id}'` : `for the answered call '${id}'`;
   return violates(
     "D8",
-    `Cannot send 'TOOL_CALL_RESULT' for tool call '${toolCallId}': its tool '${call.name}' is the application's to execute.`,
+    `Cannot send '${type}' ${what}: its tool '${tool}' is the application's to execute.`,
   );
 }
 
@@ -100,7 +114,7 @@ function misplaced(
 }
 
 function begin(
-  { calls, runs }: VerifyState,
+  { calls, runs, early }: VerifyState,
   event: AgUiEventOf<"TOOL_CALL_START">,
   warnings: AgUiWarning[],
 ): void {
@@ -119,5 +133,6 @@ function begin(
     }
     calls.delete(id);
   }
-  calls.set(id, { name, parent, started: runs, restated: 0, answered: "no" });
+  const answered = early.has(id) ? "result" : "no";
+  calls.set(id, { name, parent, started: runs, restated: 0, answered });
 }

@@ -155,6 +155,7 @@ function waits(
   return call.started === runs && call.answered === "no";
 }
 
-function reset({ open, ended, owners }: VerifyState): void {
-  for (const known of [...Object.values(open), ended, ...Object.values(owners)]) known.clear();
+function reset({ open, ended, owners, early }: VerifyState): void {
+  const all = [...Object.values(open), ended, ...Object.values(owners), early];
+  for (const known of all) known.clear();
 }

@@ -90,6 +90,7 @@ describe("D5: pendingToolCallIds are exact, where any are named", () => {
   it.each([
     ["a call that is left out", [...two, success("a")]],
     ["a call that was answered", [...two, result("a"), success("a", "b")]],
+    ["a call whose result came first", [START, result("c"), ...whole("c"), success("c")]],
     ["a call that is unknown", [...two, success("a", "b", "z")]],
     ["another order", [...two, success("b", "a")]],
     ["one twice", [...two, success("a", "a", "b")]],
@@ -129,6 +130,12 @@ describe("D8: a frontend tool is the application's to answer", () => {
     refuses("D8", [...waits, result("a")], TOOLS);
     const history = { ...START, input: { ...IDS, messages: [assistant("m", "a")] } };
     refuses("D8", [history, result("a")], TOOLS);
+  });
+
+  it("refuses a call whose result came before it", () => {
+    refuses("D8", [START, result("a"), call("a", "ask")], TOOLS);
+    takes([START, result("a"), call("a", "look")], TOOLS);
+    takes([START, result("a"), FINISH, { ...START, runId: "q" }, call("a", "ask")], TOOLS);
   });
 
   it("refuses a tool message in a snapshot", () => {
