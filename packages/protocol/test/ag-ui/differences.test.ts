@@ -148,6 +148,9 @@ describe("D8: a frontend tool is the application's to answer", () => {
 
   it("refuses to finish with an interrupt", () => {
     refuses("D8", [...waits, interrupted("i")], TOOLS);
+    takes([START, ...whole("a", "look"), interrupted("i")], TOOLS);
+    const next = { ...START, runId: "q" };
+    takes([...waits, FINISH, next, { ...interrupted("i"), runId: "q" }], TOOLS);
   });
 
   it("reads the tools from the input that RUN_STARTED echoes, unless they are given", () => {

@@ -16,6 +16,7 @@ import { clip, clipFailure, createRecord } from "./record.ts";
 import { createRounds } from "./rounds.ts";
 import { streamName, type AgUiScope } from "./scope.ts";
 import { snapshotItems, type SnapshotContext } from "./snapshot.ts";
+import { createUsable, isBeside } from "./usable.ts";
 
 /** How the run that was asked for ended, as its agent says. */
 export type AgUiOutcome = "success" | "interrupt" | "cancelled" | "error";
@@ -61,6 +62,10 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   const { isCall: isGivenCall, isMessage: isGivenMessage } = given;
   const isHistoryKnown = () => given.isKnown;
   const base: IngestContext = { scope, ids, rounds, note, isGivenCall, isHistoryKnown };
+  const usable = createUsable(scope, (id) => {
+    const message = `The id '${id}' cannot be used: what it names has another.`;
+    diagnostics.note({ rule: "D12", message, index, id });
+  });
   const messages = createMessageIngest(base);
   const calls = createCallIngest(base);
   const context: SnapshotContext = { ...base, messages, calls, take, isGivenMessage };
@@ -99,11 +104,21 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
         return calls.result(event);
       case "REASONING_ENCRYPTED_VALUE":
         return [
-          event.subtype === "message" ? { ...event, entityId: ids.of(event.entityId) } : event,
+          {
+            ...event,
+            entityId:
+              event.subtype === "message" ? ids.of(event.entityId) : ids.call(event.entityId),
+          },
         ];
       case "SUBAGENT_STARTED": {
-        const { parentMessageId: parent } = event;
-        return [parent === undefined ? event : { ...event, parentMessageId: ids.of(parent) }];
+        const { parentMessageId: parent, parentToolCallId: call } = event;
+        return [
+          {
+            ...event,
+            ...(parent !== undefined && { parentMessageId: ids.of(parent) }),
+            ...(call !== undefined && { parentToolCallId: ids.call(call) }),
+          },
+        ];
       }
       case "REASONING_END":
       case "STATE_SNAPSHOT":
@@ -204,7 +219,7 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
       if (!isOther && read.warnings.length > 0) keepUnknown(items, raw, read.warnings);
       const broke = violation ?? read.violation;
       if (broke) items.push(...broken(broke, typeIn(raw)));
-      return items;
+      return items.map(usable);
     },
     get outcome() {
       return violation ? undefined : outcome;
@@ -283,7 +298,8 @@ function keepUnknown(items: AgentItem[], raw: unknown, warnings: readonly AgUiWa
   const unknown = warnings.filter(({ rule }) => rule === "E2" || rule === "E3" || rule === "E4");
   if (unknown.length === 0) return;
   const keys = unknown.map(({ rule, path = "" }) => {
-    return rule === "E3" && /^\/[^/~]+$/.test(path) ? path.slice(1) : undefined;
+    const isOwn = rule === "E3" && /^\/[^/~]+$/.test(path) && isBeside(path.slice(1));
+    return isOwn ? path.slice(1) : undefined;
   });
   const last = items.at(-1);
   if (last && isAgUiType(last.type) && keys.every((key) => key !== undefined)) {
