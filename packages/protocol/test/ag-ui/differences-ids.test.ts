@@ -36,6 +36,12 @@ describe("D10: a reopened call agrees with its first start", () => {
     takes([START, ...events]);
   });
 
+  it("holds every start against the first one", () => {
+    const again = [call("c", "look"), called("c"), call("c", "send"), called("c")];
+    expect(warningsOf([START, ...again, call("c", "send")])).toEqual(["D10", "D10"]);
+    expect(warningsOf([START, ...again, call("c", "look")])).toEqual(["D10"]);
+  });
+
   it("says nothing where it agrees, or names no parent", () => {
     const first = call("c", "look", { parentMessageId: "m" });
     expect(warningsOf([START, first, called("c"), first, called("c"), call("c")])).toEqual([]);

@@ -63,10 +63,25 @@ describe("D1: a stream that stops is never a success", () => {
 
 describe("D2: a run is the one that was asked for", () => {
   it.each([
-    ["another runId at its end", [START, { ...FINISH, runId: "q" }], {}],
-    ["another threadId at its end", [START, { ...FINISH, threadId: "u" }], {}],
-    ["another threadId than the input's", [START], { threadId: "u" }],
-  ])("refuses %s", (_what, stream, options) => refuses("D2", stream, options));
+    [
+      "another runId at its end",
+      [START, { ...FINISH, runId: "q" }],
+      {},
+      "runId 'q': the run's is 'r'",
+    ],
+    [
+      "another threadId at its end",
+      [START, { ...FINISH, threadId: "u" }],
+      {},
+      "threadId 'u': the run's is 't'",
+    ],
+    [
+      "another threadId than the input's",
+      [START],
+      { threadId: "u" },
+      "threadId 't': the input's is 'u'",
+    ],
+  ])("refuses %s", (_what, stream, options, words) => refuses("D2", stream, options, words));
 
   it("takes replayed runs before the one that was asked for, and misses that one", () => {
     const replayed = [START, FINISH];
@@ -88,23 +103,43 @@ it("D3: refuses two interrupts of one id", () => {
 describe("D5: pendingToolCallIds are exact, where any are named", () => {
   const two = [START, ...whole("a", "ask"), ...whole("b", "ask")];
   it.each([
-    ["a call that is left out", [...two, success("a")]],
-    ["a call that was answered", [...two, result("a"), success("a", "b")]],
-    ["a call whose result came first", [START, result("c"), ...whole("c"), success("c")]],
-    ["a call that is unknown", [...two, success("a", "b", "z")]],
-    ["another order", [...two, success("b", "a")]],
-    ["one twice", [...two, success("a", "a", "b")]],
+    ["a call that is left out", [...two, success("a")], "leave out 'b'"],
+    ["a call that was answered", [...two, result("a"), success("a", "b")], "name 'a'"],
+    [
+      "a call whose result came first",
+      [START, result("c"), ...whole("c"), success("c")],
+      "name 'c'",
+    ],
+    ["a call that is unknown", [...two, success("a", "b", "z")], "'z', which is no call"],
+    ["another order", [...two, success("b", "a")], "not in the order"],
+    ["one twice", [...two, success("a", "a", "b")], "not in the order"],
     [
       "a call of an earlier run",
       [START, ...whole("z"), FINISH, { ...START, runId: "q" }, { ...success("z"), runId: "q" }],
+      "name 'z'",
     ],
-  ])("refuses %s", (_what, stream) => refuses("D5", stream));
+  ])("refuses %s", (_what, stream, words) => refuses("D5", stream, {}, words));
 
   it("takes the exact list, no list, and an empty one", () => {
     takes([...two, result("a"), success("b")]);
     takes([...two, success("a", "b")]);
     takes([...two, success()]);
     takes([...two, FINISH]);
+  });
+
+  it("has a call that begins again in its first place, and answered where it was", () => {
+    takes([...two, ...whole("a", "ask"), success("a", "b")]);
+    refuses("D5", [...two, ...whole("a", "ask"), success("b", "a")]);
+    takes([...two, result("a"), ...whole("a", "ask"), success("b")]);
+    refuses("D5", [...two, result("a"), ...whole("a", "ask"), success("b", "a")]);
+    const joined = [
+      START,
+      snapshot(assistant("m", "a", "b")),
+      ...whole("b", "ask"),
+      ...whole("a", "ask"),
+    ];
+    takes([...joined, success("a", "b")]);
+    refuses("D5", [...joined, success("b", "a")]);
   });
 
   it("needs no call named that nobody outside can answer, where the frontend tools are known", () => {

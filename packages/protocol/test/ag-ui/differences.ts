@@ -32,16 +32,18 @@ export const answer = (toolCallId: string) => ({
   content: "yes",
 });
 
-/** The client takes the stream; its last event is refused here, by this rule. */
+/** The client takes the stream; its last event is refused here, by this rule, in words that have these among them. */
 export function refuses(
   rule: string,
   stream: readonly object[],
   options: VerifyOptions = {},
+  words = "",
 ): void {
   expect(judge(stream).failed).toBeUndefined();
   const reader = createAgUiReader(options);
   const violations = stream.map((event) => readAgUi(reader, event).violation);
-  expect(violations.pop()).toMatchObject({ rule, index: stream.length - 1 });
+  const message = expect.stringContaining(words);
+  expect(violations.pop()).toMatchObject({ rule, index: stream.length - 1, message });
   expect(violations.filter((it) => it !== undefined)).toEqual([]);
 }
 

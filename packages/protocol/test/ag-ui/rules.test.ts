@@ -3,6 +3,7 @@ import {
   createAgUiReader,
   createVerifyState,
   readAgUi,
+  saveAgUi,
   verifyAgUi,
   type AgUiEvent,
   type AgUiRule,
@@ -373,6 +374,23 @@ test.each(LEGAL)("legal: %s", (_what, stream) => {
   const reader = createAgUiReader();
   for (const event of stream) expect(readAgUi(reader, event).violation).toBeUndefined();
   expect(judge(stream).failed).toBeUndefined();
+});
+
+test("what is kept of a stream does not grow with what is said in it", () => {
+  const reader = createAgUiReader();
+  for (const event of [START, call("c"), args("c"), say("m"), on("m")]) readAgUi(reader, event);
+  const before = JSON.stringify(saveAgUi(reader)).length;
+  for (let n = 0; n < 5_000; n += 1) {
+    for (const event of [
+      args("c"),
+      on("m"),
+      of("RAW", { event: n }),
+      text({ messageId: "n", delta: "x" }),
+    ]) {
+      readAgUi(reader, event);
+    }
+  }
+  expect(JSON.stringify(saveAgUi(reader)).length).toBeLessThan(before + 300);
 });
 
 test("V6: a run whose history breaks it has not begun", () => {
