@@ -142,6 +142,21 @@ describe("D5: pendingToolCallIds are exact, where any are named", () => {
     refuses("D5", [...joined, success("b", "a")]);
   });
 
+  it("has one that was only restated before it began, and one of an earlier run where it is made again", () => {
+    const joined = [START, snapshot(assistant("m", "a", "b")), ...whole("b", "ask")];
+    refuses("D5", [...joined, success("a")], {}, "leave out 'b'");
+    const again = [
+      START,
+      ...whole("a"),
+      FINISH,
+      { ...START, runId: "q" },
+      ...whole("b"),
+      ...whole("a"),
+    ];
+    takes([...again, { ...success("b", "a"), runId: "q" }]);
+    refuses("D5", [...again, { ...success("a", "b"), runId: "q" }]);
+  });
+
   it("needs no call named that nobody outside can answer, where the frontend tools are known", () => {
     const stream = [START, ...whole("a", "look"), ...whole("b", "ask"), success("b")];
     refuses("D5", stream);
