@@ -39,6 +39,8 @@ export function createUsable(
 
   return (item) => {
     let usable: Record<string, unknown> = item as unknown as Record<string, unknown>;
+    // Most of any stream: what a fragment belongs to has its id already.
+    if (typeof usable["delta"] === "string" && isBare(usable)) return item;
     for (const field of IDS) {
       const id = usable[field];
       if (typeof id === "string" && !isPlainId(id)) usable = { ...usable, [field]: mint(id) };
@@ -50,6 +52,10 @@ export function createUsable(
     }
     return usable as unknown as AgentItem;
   };
+}
+
+function isBare({ subagentRunId, metadata }: Record<string, unknown>): boolean {
+  return subagentRunId === undefined && metadata === undefined;
 }
 
 /** As a session reads them from a call's metadata. */
