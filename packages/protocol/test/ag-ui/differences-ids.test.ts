@@ -1,6 +1,6 @@
 import { createAgUiReader, readAgUi } from "@holdfast/protocol/ag-ui";
 import { describe, expect, it } from "vitest";
-import { assistant, IDS, refuses, snapshot, success, takes } from "./differences.ts";
+import { assistant, IDS, refuses, success, takes } from "./differences.ts";
 import {
   args,
   call,
@@ -16,6 +16,7 @@ import {
   START,
   warningsOf,
   whole,
+  snapshot,
 } from "./events.ts";
 
 // What the published client (1.0.0) does not hold against the ids that a stream names.

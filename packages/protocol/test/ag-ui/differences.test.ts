@@ -16,7 +16,6 @@ import {
   IDS,
   interrupted,
   refuses,
-  snapshot,
   success,
   takes,
   TOOLS,
@@ -34,6 +33,7 @@ import {
   START,
   warningsOf,
   whole,
+  snapshot,
 } from "./events.ts";
 import { fold, judge, judgeOne, Scripted } from "./oracle.ts";
 

@@ -15,7 +15,6 @@ export const interrupted = (...ids: string[]) => ({
   ...FINISH,
   outcome: { type: "interrupt", interrupts: ids.map((id) => ({ id, reason: "ask" })) },
 });
-export const snapshot = (...messages: object[]) => ({ type: "MESSAGES_SNAPSHOT", messages });
 export const assistant = (id: string, ...calls: string[]) => ({
   role: "assistant",
   id,
