@@ -1,3 +1,4 @@
+import type { Call } from "./call.ts";
 import type { AgentItem } from "./command.ts";
 import type { RunFailure } from "./events.ts";
 import type { SessionState } from "./state.ts";
@@ -40,11 +41,11 @@ export interface EncoderScope {
    */
   readonly isSteer?: (messageId: string) => boolean;
   /**
-   * Calls of earlier attempts that were approved and open when this one started, by the ids their framework executes
-   * them under (SPEC 8.8). One that announces such a call again before its first round, or once a provider has executed
-   * it, means that call, not a new one.
+   * Calls of earlier attempts that were approved and open when this one started, as they were approved, by the ids their
+   * framework executes them under (SPEC 8.8). One that announces such a call again before its first round, or once a
+   * provider has executed it, means that call, not a new one.
    */
-  readonly approved?: ReadonlySet<string>;
+  readonly approved?: ReadonlyMap<string, Pick<Call, "name" | "arguments">>;
   /** Whether a message, or a call, of the session had the id before this stream. */
   readonly isUsed?: (id: string, what: "message" | "call") => boolean;
   /** Names of the tools that clients execute, as of the attempt's start. */

@@ -136,6 +136,16 @@ export const AG_UI_RULES = {
       "Runs, success outcome: pendingToolCallIds, where any are named, are the calls that this run started and left without TOOL_CALL_RESULT, in the order they were made.",
     fix: "Name exactly those calls, or leave the list out.",
   },
+  D6: {
+    clause:
+      "Interrupts, resume: the entries of an input name the interrupts of the thread's last run that did not fail, each of them once.",
+    fix: "Send one entry for each of them, resolved or cancelled, and no other.",
+  },
+  D7: {
+    clause:
+      "Tool Calls, Frontend tools: a thread that continues must answer every unanswered frontend call first, by a tool message in the next run's messages.",
+    fix: "Add a tool message for each; a failure is one with error set, and declining is answered by saying so.",
+  },
   D8: {
     clause:
       "Tool Calls, Frontend tools: a producer that calls a frontend tool must not answer it, and finishes with success, not with an interrupt.",
@@ -145,6 +155,11 @@ export const AG_UI_RULES = {
     clause:
       "Tool Calls, TOOL_CALL_END: a reopening start agrees with the call it reopens: same toolCallName, same parentMessageId, same owner.",
     fix: "Repeat the first start's toolCallName and parentMessageId, or use another toolCallId.",
+  },
+  D11: {
+    clause:
+      "Activities, and Reasoning: what amends an activity, or belongs to a message or call, that is not there changes nothing; a consumer should say so.",
+    fix: "Send it after what it is about, under the same id.",
   },
   D12: {
     clause:

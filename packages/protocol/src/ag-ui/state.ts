@@ -33,8 +33,12 @@ export interface VerifyState {
   readonly messages: Map<string, { readonly kind: MessageKind; readonly run: number }>;
   /** Calls over all runs, in the order they were made. */
   readonly calls: Map<string, KnownCall>;
+  /** Ids that a TOOL_CALL_RESULT of this run had before any call did. */
+  readonly early: Set<string>;
   /** Names of the tools that the application executes, where they are known. */
   frontend: Set<string> | undefined;
+  /** Ids of the interrupts that the thread waits on; none are known before a run finished. */
+  interrupts: Set<string> | undefined;
 }
 
 export type MessageKind = "text" | "tool" | "reasoning" | "activity";
@@ -84,6 +88,8 @@ export function createVerifyState(options: VerifyOptions = {}): VerifyState {
     owners: { message: new Map(), call: new Map(), activity: new Map(), reasoning: new Map() },
     messages: new Map(),
     calls: new Map(),
+    early: new Set(),
     frontend: options.frontendTools && new Set(options.frontendTools),
+    interrupts: undefined,
   };
 }

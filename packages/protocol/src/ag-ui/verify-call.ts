@@ -15,14 +15,18 @@ export function callStarted(
   if (state.open.calls.has(id)) {
     return violates("V7", TEXTS.alreadyOpen(type, "tool call", id, "TOOL_CALL_END"));
   }
-  const violation = misplaced(state, event) ?? reusedCall(state, id, warnings);
+  const violation = misplaced(state, event);
   if (violation) return violation;
+  const again = reusedCall(state, id, warnings);
   const { message, call } = state.owners;
   const parent = event.parentMessageId;
   state.open.calls.add(id);
   own(call, id, event.subagentRunId ?? (parent === undefined ? undefined : message.get(parent)));
   begin(state, event, warnings);
-  return undefined;
+  return (
+    again ??
+    (state.early.has(id) ? answeredByProducer(state, event.toolCallName, event) : undefined)
+  );
 }
 
 export function callArguments(
@@ -59,18 +63,28 @@ export function callResult(
   warnings: AgUiWarning[],
 ): AgUiViolation | undefined {
   const { messageId, toolCallId, subagentRunId } = event;
-  const violation = reused(state, messageId, "tool", warnings);
-  if (violation) return violation;
+  const again = reused(state, messageId, "tool", warnings);
   // The newest mint counts, not the first: who executes need not be who called.
   state.owners.message.set(messageId, subagentRunId);
   remember(state, messageId, "tool");
   const call = state.calls.get(toolCallId);
-  if (!call) return undefined;
-  call.answered = "result";
-  if (!isFrontend(state, call.name)) return undefined;
+  if (!call) state.early.add(toolCallId);
+  else call.answered = "result";
+  return again ?? (call && answeredByProducer(state, call.name, event));
+}
+
+/** D8, of a call whose result is in the stream. */
+function answeredByProducer(
+  state: VerifyState,
+  tool: string,
+  { type, toolCallId: id }: AgUiEventOf<"TOOL_CALL_RESULT" | "TOOL_CALL_START">,
+): AgUiViolation | undefined {
+  if (!isFrontend(state, tool)) return undefined;
+  const what =
+    type === "TOOL_CALL_RESULT" ? `for tool call '${id}'` : `for the answered call '${id}'`;
   return violates(
     "D8",
-    `Cannot send 'TOOL_CALL_RESULT' for tool call '${toolCallId}': its tool '${call.name}' is the application's to execute.`,
+    `Cannot send '${type}' ${what}: its tool '${tool}' is the application's to execute.`,
   );
 }
 
@@ -100,7 +114,7 @@ function misplaced(
 }
 
 function begin(
-  { calls, runs }: VerifyState,
+  { calls, runs, early }: VerifyState,
   event: AgUiEventOf<"TOOL_CALL_START">,
   warnings: AgUiWarning[],
 ): void {
@@ -119,5 +133,6 @@ function begin(
     }
     calls.delete(id);
   }
-  calls.set(id, { name, parent, started: runs, restated: 0, answered: "no" });
+  const answered = early.has(id) ? "result" : "no";
+  calls.set(id, { name, parent, started: runs, restated: 0, answered });
 }

@@ -38,13 +38,7 @@ export function snapshot(
 }
 
 /** The input that RUN_STARTED echoes: history, so it claims only what nothing else did. */
-export function history(
-  state: VerifyState,
-  messages: readonly AgUiMessage[] | undefined,
-): AgUiViolation | undefined {
-  if (!Array.isArray(messages)) return undefined;
-  const bad = untagged(messages);
-  if (bad) return bad;
+export function history(state: VerifyState, messages: readonly AgUiMessage[]): void {
   for (const message of messages) {
     own(state.owners[ownersOf(message)], message.id, message.subagentRunId);
     if (!state.messages.has(message.id)) {
@@ -56,10 +50,10 @@ export function history(
     }
   }
   answerCalls(state, messages);
-  return undefined;
 }
 
-function untagged(messages: readonly AgUiMessage[]): AgUiViolation | undefined {
+/** V6. */
+export function untagged(messages: readonly AgUiMessage[]): AgUiViolation | undefined {
   const bad = messages.find(({ subagentRunId }: { subagentRunId?: unknown }) => {
     return subagentRunId === null;
   });

@@ -54,14 +54,14 @@ export function messageStarted(
   const item = ITEMS[type];
   const [open, owners] = [state.open[item.open], state.owners[item.owners]];
   if (open.has(id)) return violates("V7", TEXTS.alreadyOpen(type, item.what, id, item.end));
-  const violation =
-    disagrees(owners, event, item.kind, id) ??
-    (item === SPAN ? undefined : reused(state, id, kindOf(event), warnings));
+  const violation = disagrees(owners, event, item.kind, id);
   if (violation) return violation;
   open.add(id);
   own(owners, id, event.subagentRunId);
-  if (item !== SPAN) remember(state, id, kindOf(event));
-  return undefined;
+  if (item === SPAN) return undefined;
+  const again = reused(state, id, kindOf(event), warnings);
+  remember(state, id, kindOf(event));
+  return again;
 }
 
 export function messageContent(state: VerifyState, event: Content): AgUiViolation | undefined {

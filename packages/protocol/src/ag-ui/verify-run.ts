@@ -3,7 +3,8 @@ import { violates } from "./rules.ts";
 import type { Owner, VerifyState } from "./state.ts";
 import { TEXTS } from "./texts.ts";
 import { isFrontend } from "./verify-call.ts";
-import { history } from "./verify-history.ts";
+import { history, untagged } from "./verify-history.ts";
+import { neglected, owedTo } from "./verify-input.ts";
 import type { AgUiEventOf } from "./vocabulary.ts";
 
 /** V5: a run begins with nothing open, and nothing owned but by the history it names. */
@@ -12,6 +13,10 @@ export function runStarted(
   { threadId, runId, input }: AgUiEventOf<"RUN_STARTED">,
   warnings: AgUiWarning[],
 ): AgUiViolation | undefined {
+  const messages = Array.isArray(input?.messages) ? input.messages : [];
+  const bad = untagged(messages);
+  if (bad) return bad;
+  const owed = state.run?.threadId === threadId ? owedTo(state) : undefined;
   reset(state);
   state.phase = "running";
   state.runs += 1;
@@ -25,8 +30,8 @@ export function runStarted(
   if (options.frontendTools === undefined) {
     state.frontend = input?.tools && new Set(input.tools.map(({ name }) => name));
   }
-  const bad = history(state, input?.messages);
-  if (bad) return bad;
+  history(state, messages);
+  if (input) warnings.push(...neglected(input, owed));
   if (options.threadId === undefined || options.threadId === threadId) return undefined;
   return violates(
     "D2",
@@ -41,6 +46,10 @@ export function runFinished(
   const open = stillOpen(state);
   if (open) return open;
   state.phase = "finished";
+  const { outcome } = event;
+  state.interrupts = new Set(
+    outcome?.type === "interrupt" ? outcome.interrupts.map(({ id }) => id) : [],
+  );
   return identity(state, event) ?? duplicates(event) ?? unanswered(state, event);
 }
 
@@ -146,6 +155,7 @@ function waits(
   return call.started === runs && call.answered === "no";
 }
 
-function reset({ open, ended, owners }: VerifyState): void {
-  for (const known of [...Object.values(open), ended, ...Object.values(owners)]) known.clear();
+function reset({ open, ended, owners, early }: VerifyState): void {
+  const all = [...Object.values(open), ended, ...Object.values(owners), early];
+  for (const known of all) known.clear();
 }

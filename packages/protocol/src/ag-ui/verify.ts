@@ -15,9 +15,9 @@ import type { AgUiEvent } from "./vocabulary.ts";
  * Holds the next event of a stream, chunks expanded, against the rules of order and ownership (AG-UI 1.0; the rules,
  * their order and their words are those of the published client, and D rules beside them: docs/protocol/ag-ui.md).
  *
- * Changes `state` in place and adds to `warnings`. An event that breaks a V rule changes nothing, so that whoever wants
- * to hear of more than the first can go on; one that breaks a D rule counts as sent. By the specification a stream is
- * over at its first violation.
+ * Changes `state` in place and adds to `warnings`. An event that breaks a V rule changes nothing (V3 but that there was
+ * one), so that whoever wants to hear of more than the first can go on; one that breaks a D rule counts as sent. By the
+ * specification a stream is over at its first violation.
  */
 export function verifyAgUi(
   state: VerifyState,
@@ -56,11 +56,11 @@ export function verifyAgUi(
     case "STEP_FINISHED":
       return stepFinished(state, event);
     case "REASONING_ENCRYPTED_VALUE":
-      return encryptedValue(state, event);
+      return encryptedValue(state, event, warnings);
     case "ACTIVITY_SNAPSHOT":
       return activityRestated(state, event, warnings);
     case "ACTIVITY_DELTA":
-      return activityChanged(state, event);
+      return activityChanged(state, event, warnings);
     case "SUBAGENT_STARTED":
       return subagentStarted(state, event);
     case "SUBAGENT_FINISHED":

@@ -1,4 +1,6 @@
+import { HttpAgent } from "@ag-ui/client";
 import {
+  createAgUiEncoder,
   createAgUiReader,
   createExpandState,
   endAgUi,
@@ -7,66 +9,35 @@ import {
   type AgUiEvent,
   type VerifyOptions,
 } from "@holdfast/protocol/ag-ui";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import {
+  answer,
+  assistant,
+  IDS,
+  interrupted,
+  refuses,
+  success,
+  takes,
+  TOOLS,
+} from "./differences.ts";
 import {
   call,
   called,
   FAIL,
   FINISH,
   of,
+  on,
   readAll,
   result,
-  said,
   say,
   START,
   warningsOf,
   whole,
+  snapshot,
 } from "./events.ts";
-import { judge, judgeOne } from "./oracle.ts";
+import { fold, judge, judgeOne, Scripted } from "./oracle.ts";
 
 // What we hold and the published client (1.0.0) does not: the table in docs/protocol/ag-ui.md, row by row.
-
-const IDS = { threadId: "t", runId: "r" };
-const TOOLS = { frontendTools: ["ask"] };
-const success = (...pendingToolCallIds: string[]) => ({
-  ...FINISH,
-  outcome: { type: "success", pendingToolCallIds },
-});
-const interrupted = (...ids: string[]) => ({
-  ...FINISH,
-  outcome: { type: "interrupt", interrupts: ids.map((id) => ({ id, reason: "ask" })) },
-});
-const snapshot = (...messages: object[]) => ({ type: "MESSAGES_SNAPSHOT", messages });
-const assistant = (id: string, ...calls: string[]) => ({
-  role: "assistant",
-  id,
-  toolCalls: calls.map((it) => ({
-    id: it,
-    type: "function",
-    function: { name: "ask", arguments: "{}" },
-  })),
-});
-const answer = (toolCallId: string) => ({
-  role: "tool",
-  id: `of ${toolCallId}`,
-  toolCallId,
-  content: "yes",
-});
-
-/** The client takes the stream; its last event is refused here, by this rule. */
-function refuses(rule: string, stream: readonly object[], options: VerifyOptions = {}): void {
-  expect(judge(stream).failed).toBeUndefined();
-  const reader = createAgUiReader(options);
-  const violations = stream.map((event) => readAgUi(reader, event).violation);
-  expect(violations.pop()).toMatchObject({ rule, index: stream.length - 1 });
-  expect(violations.filter((it) => it !== undefined)).toEqual([]);
-}
-
-function takes(stream: readonly object[], options: VerifyOptions = {}): void {
-  expect(judge(stream).failed).toBeUndefined();
-  const reader = createAgUiReader(options);
-  for (const event of stream) expect(readAgUi(reader, event).violation).toBeUndefined();
-}
 
 /** What is said of a stream at its end. */
 function endOf(stream: readonly object[], options: VerifyOptions = {}): string | undefined {
@@ -92,10 +63,25 @@ describe("D1: a stream that stops is never a success", () => {
 
 describe("D2: a run is the one that was asked for", () => {
   it.each([
-    ["another runId at its end", [START, { ...FINISH, runId: "q" }], {}],
-    ["another threadId at its end", [START, { ...FINISH, threadId: "u" }], {}],
-    ["another threadId than the input's", [START], { threadId: "u" }],
-  ])("refuses %s", (_what, stream, options) => refuses("D2", stream, options));
+    [
+      "another runId at its end",
+      [START, { ...FINISH, runId: "q" }],
+      {},
+      "runId 'q': the run's is 'r'",
+    ],
+    [
+      "another threadId at its end",
+      [START, { ...FINISH, threadId: "u" }],
+      {},
+      "threadId 'u': the run's is 't'",
+    ],
+    [
+      "another threadId than the input's",
+      [START],
+      { threadId: "u" },
+      "threadId 't': the input's is 'u'",
+    ],
+  ])("refuses %s", (_what, stream, options, words) => refuses("D2", stream, options, words));
 
   it("takes replayed runs before the one that was asked for, and misses that one", () => {
     const replayed = [START, FINISH];
@@ -117,22 +103,58 @@ it("D3: refuses two interrupts of one id", () => {
 describe("D5: pendingToolCallIds are exact, where any are named", () => {
   const two = [START, ...whole("a", "ask"), ...whole("b", "ask")];
   it.each([
-    ["a call that is left out", [...two, success("a")]],
-    ["a call that was answered", [...two, result("a"), success("a", "b")]],
-    ["a call that is unknown", [...two, success("a", "b", "z")]],
-    ["another order", [...two, success("b", "a")]],
-    ["one twice", [...two, success("a", "a", "b")]],
+    ["a call that is left out", [...two, success("a")], "leave out 'b'"],
+    ["a call that was answered", [...two, result("a"), success("a", "b")], "name 'a'"],
+    [
+      "a call whose result came first",
+      [START, result("c"), ...whole("c"), success("c")],
+      "name 'c'",
+    ],
+    ["a call that is unknown", [...two, success("a", "b", "z")], "'z', which is no call"],
+    ["another order", [...two, success("b", "a")], "not in the order"],
+    ["one twice", [...two, success("a", "a", "b")], "not in the order"],
     [
       "a call of an earlier run",
       [START, ...whole("z"), FINISH, { ...START, runId: "q" }, { ...success("z"), runId: "q" }],
+      "name 'z'",
     ],
-  ])("refuses %s", (_what, stream) => refuses("D5", stream));
+  ])("refuses %s", (_what, stream, words) => refuses("D5", stream, {}, words));
 
   it("takes the exact list, no list, and an empty one", () => {
     takes([...two, result("a"), success("b")]);
     takes([...two, success("a", "b")]);
     takes([...two, success()]);
     takes([...two, FINISH]);
+  });
+
+  it("has a call that begins again in its first place, and answered where it was", () => {
+    takes([...two, ...whole("a", "ask"), success("a", "b")]);
+    refuses("D5", [...two, ...whole("a", "ask"), success("b", "a")]);
+    takes([...two, result("a"), ...whole("a", "ask"), success("b")]);
+    refuses("D5", [...two, result("a"), ...whole("a", "ask"), success("b", "a")]);
+    const joined = [
+      START,
+      snapshot(assistant("m", "a", "b")),
+      ...whole("b", "ask"),
+      ...whole("a", "ask"),
+    ];
+    takes([...joined, success("a", "b")]);
+    refuses("D5", [...joined, success("b", "a")]);
+  });
+
+  it("has one that was only restated before it began, and one of an earlier run where it is made again", () => {
+    const joined = [START, snapshot(assistant("m", "a", "b")), ...whole("b", "ask")];
+    refuses("D5", [...joined, success("a")], {}, "leave out 'b'");
+    const again = [
+      START,
+      ...whole("a"),
+      FINISH,
+      { ...START, runId: "q" },
+      ...whole("b"),
+      ...whole("a"),
+    ];
+    takes([...again, { ...success("b", "a"), runId: "q" }]);
+    refuses("D5", [...again, { ...success("a", "b"), runId: "q" }]);
   });
 
   it("needs no call named that nobody outside can answer, where the frontend tools are known", () => {
@@ -160,6 +182,12 @@ describe("D8: a frontend tool is the application's to answer", () => {
     refuses("D8", [history, result("a")], TOOLS);
   });
 
+  it("refuses a call whose result came before it", () => {
+    refuses("D8", [START, result("a"), call("a", "ask")], TOOLS);
+    takes([START, result("a"), call("a", "look")], TOOLS);
+    takes([START, result("a"), FINISH, { ...START, runId: "q" }, call("a", "ask")], TOOLS);
+  });
+
   it("refuses a tool message in a snapshot", () => {
     refuses("D8", [...waits, snapshot(assistant("a", "a"), answer("a"))], TOOLS);
     takes([START, snapshot(assistant("m", "a"), answer("a")), FINISH], TOOLS);
@@ -170,6 +198,9 @@ describe("D8: a frontend tool is the application's to answer", () => {
 
   it("refuses to finish with an interrupt", () => {
     refuses("D8", [...waits, interrupted("i")], TOOLS);
+    takes([START, ...whole("a", "look"), interrupted("i")], TOOLS);
+    const next = { ...START, runId: "q" };
+    takes([...waits, FINISH, next, { ...interrupted("i"), runId: "q" }], TOOLS);
   });
 
   it("reads the tools from the input that RUN_STARTED echoes, unless they are given", () => {
@@ -188,80 +219,44 @@ describe("D8: a frontend tool is the application's to answer", () => {
   });
 });
 
-describe("D10: a reopened call agrees with its first start", () => {
-  it.each([
-    ["another tool", [call("c", "look"), called("c"), call("c", "send")]],
-    [
-      "another parent",
-      [
-        call("c", "look", { parentMessageId: "m" }),
-        called("c"),
-        call("c", "look", { parentMessageId: "n" }),
-      ],
-    ],
-  ])("warns of %s", (_what, events) => {
-    expect(warningsOf([START, ...events])).toEqual(["D10"]);
-    takes([START, ...events]);
-  });
-
-  it("says nothing where it agrees, or names no parent", () => {
-    const first = call("c", "look", { parentMessageId: "m" });
-    expect(warningsOf([START, first, called("c"), first, called("c"), call("c")])).toEqual([]);
-  });
+it("D9: gives what came before a violation, also where the client loses what it read together with it", async () => {
+  const stream = [START, say("m"), on("m"), on("nobody")];
+  const body = stream.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  const headers = { "content-type": "text/event-stream" };
+  const fetch = async () => new Response(body, { headers });
+  const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
+  const agent = new HttpAgent({ url: "http://agent.test", threadId: "t", fetch });
+  await expect(agent.runAgent()).rejects.toThrow("nobody");
+  complaint.mockRestore();
+  expect(agent.messages).toEqual([]);
+  const reader = createAgUiReader();
+  expect(stream.flatMap((event) => readAgUi(reader, event).events)).toEqual(stream.slice(0, 3));
 });
 
-describe("D12: an id names one message, and one call, of its thread", () => {
-  const next = { ...START, runId: "q" };
-  it.each([
-    [
-      "a tool message with a text message's id",
-      [START, say("m"), said("m"), result("c", "m")],
-      "m",
-    ],
-    ["a second result with the first's id", [START, result("c", "m"), result("d", "m")], "m"],
-    ["text with a tool message's id", [START, result("c", "m"), say("m")], "m"],
-    [
-      "reasoning with a text message's id",
-      [
-        START,
-        say("m"),
-        said("m"),
-        of("REASONING_MESSAGE_START", { messageId: "m", role: "reasoning" }),
-      ],
-      "m",
-    ],
-    ["text with an earlier run's id", [START, say("m"), said("m"), FINISH, next, say("m")], "m"],
-    [
-      "text with an id of the history's",
-      [
-        { ...START, input: { ...IDS, messages: [{ role: "user", id: "m", content: "" }] } },
-        say("m"),
-      ],
-      "m",
-    ],
-    ["a call with an earlier run's id", [START, ...whole("c"), FAIL, next, call("c")], "c"],
-  ])("warns of %s; strict refuses it", (_what, stream, id) => {
-    const { warnings, violation } = readAll(stream);
-    expect([violation, warnings]).toMatchObject([undefined, [{ rule: "D12", id }]]);
-    refuses("D12", stream, { strict: true });
-  });
+it("D14: a run that fails after it finished has failed, though the client gives its result", async () => {
+  const stream = [START, { ...FINISH, result: 1 }, FAIL];
+  takes(stream);
+  const agent = new Scripted(stream);
+  await expect(agent.runAgent()).resolves.toMatchObject({ result: 1 });
+  const encoder = createAgUiEncoder({ runId: "run", attempt: 1 });
+  for (const event of stream) encoder.encode(event);
+  expect([encoder.outcome, encoder.failure?.message]).toEqual(["error", "no"]);
+});
 
-  it("says nothing of what begins again in its run, or after a snapshot of it", () => {
-    const joined = [
-      { ...START, runId: "q" },
-      snapshot(assistant("m", "c")),
-      say("m"),
-      call("c", "ask"),
-    ];
-    const activity = of("ACTIVITY_SNAPSHOT", { messageId: "a", activityType: "t", content: {} });
-    expect(warningsOf([START, say("m"), said("m"), say("m"), said("m"), activity, FINISH])).toEqual(
-      [],
-    );
-    expect(warningsOf(joined)).toEqual([]);
-    const history = { ...START, input: { ...IDS, messages: [assistant("m", "c")] } };
-    expect(warningsOf([history, ...joined.slice(1)])).toEqual([]);
-    expect(warningsOf([START, activity, FINISH, next, activity])).toEqual([]);
-  });
+it("D15: what a snapshot leaves out stands in a session, whatever the client's extension says of activities", async () => {
+  const activity = { activityType: "t", content: {} };
+  const metadata = { "@ag-ui/client": { authoritativeActivityTypes: ["t"] } };
+  const stream = [
+    START,
+    of("ACTIVITY_SNAPSHOT", { messageId: "a", ...activity }),
+    { ...snapshot(), metadata },
+    FINISH,
+  ];
+  takes(stream);
+  expect(await fold(stream)).toMatchObject({ messages: [] });
+  const encoder = createAgUiEncoder({ runId: "run", attempt: 1 });
+  const items = stream.flatMap((event) => encoder.encode(event).map(({ type }) => type));
+  expect(items.filter((type) => !type.startsWith("r"))).toEqual(["ACTIVITY_SNAPSHOT"]);
 });
 
 describe("enforcement", () => {

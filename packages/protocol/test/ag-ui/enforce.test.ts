@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { call, FINISH, of, on, readAll, result, say, START, warningsOf } from "./events.ts";
-
-const snapshot = (...messages: object[]) => ({ type: "MESSAGES_SNAPSHOT", messages });
+import {
+  call,
+  FINISH,
+  of,
+  on,
+  readAll,
+  result,
+  say,
+  snapshot,
+  START,
+  warningsOf,
+} from "./events.ts";
 
 describe("enforcement", () => {
   it.each([

@@ -61,6 +61,14 @@ export const subagent = (subagentRunId: string, more: Fields = {}) => ({
 });
 export const of = (type: string, more: Fields = {}) => ({ type, ...more });
 
+export const reasoning = (type: string, messageId: string) => ({
+  type,
+  messageId,
+  ...(type === "REASONING_MESSAGE_START" && { role: "reasoning" }),
+});
+export const step = (type: string, stepName: string, more = {}) => ({ type, stepName, ...more });
+export const snapshot = (...messages: object[]) => ({ type: "MESSAGES_SNAPSHOT", messages });
+
 /** Reads a whole stream; what came of its last event. */
 export function readAll(stream: readonly unknown[], options: VerifyOptions = {}): AgUiReading {
   const reader = createAgUiReader(options);

@@ -1,10 +1,12 @@
 import {
   createAgUiReader,
+  createVerifyState,
   endAgUi,
   enforceAgUiEvent,
   readAgUi,
   restoreAgUi,
   saveAgUi,
+  verifyAgUi,
   type AgUiReader,
   type AgUiReading,
 } from "@holdfast/protocol/ag-ui";
@@ -133,11 +135,40 @@ test(
   },
 );
 
+test("an event that breaks a V rule changes nothing", { timeout }, () => {
+  fc.assert(
+    fc.property(fc.oneof(stream, wildStream), (events) => {
+      const state = createVerifyState();
+      for (const event of events) {
+        const { value } = enforceAgUiEvent(event);
+        // What is expanded is several events.
+        if (!value || value.type.endsWith("_CHUNK")) continue;
+        const copy = structuredClone(state);
+        const violation = verifyAgUi(state, value, []);
+        if (violation?.rule === "V3") copy.phase = "early";
+        if (violation?.rule.startsWith("V") === true) expect(state).toEqual(copy);
+      }
+    }),
+    { numRuns },
+  );
+});
+
+/** What may be known from outside, or not. */
+const options = fc.record(
+  {
+    threadId: fc.constantFrom("t", "u"),
+    runId: fc.constant("r"),
+    frontendTools: fc.subarray(["look", "send"]),
+    strict: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+
 test("a reader that was saved and restored at every event goes on alike", { timeout }, () => {
   fc.assert(
-    fc.property(stream, (events) => {
-      const whole = createAgUiReader();
-      let resumed = createAgUiReader();
+    fc.property(fc.oneof(stream, wildStream), options, (events, known) => {
+      const whole = createAgUiReader(known);
+      let resumed = createAgUiReader(known);
       for (const event of events) {
         resumed = restoreAgUi(JSON.parse(JSON.stringify(saveAgUi(resumed))));
         expect(readAgUi(resumed, event)).toEqual(readAgUi(whole, event));

@@ -75,17 +75,18 @@ export function judgeVerified(stream: readonly object[]): string | undefined {
 
 /** What a stock agent's conversation is after a stream: its messages and its state. */
 export async function fold(stream: readonly object[]): Promise<object> {
-  const agent = new Scripted(stream as readonly BaseEvent[]);
+  const agent = new Scripted(stream);
   await agent.runAgent();
   return { messages: agent.messages, state: agent.state as unknown };
 }
 
-class Scripted extends AbstractAgent {
+/** A stock agent to which an upstream says these events. */
+export class Scripted extends AbstractAgent {
   readonly #stream: readonly BaseEvent[];
 
-  constructor(stream: readonly BaseEvent[]) {
+  constructor(stream: readonly object[]) {
     super({ threadId: "t" });
-    this.#stream = stream;
+    this.#stream = stream as readonly BaseEvent[];
   }
 
   override run() {

@@ -164,10 +164,10 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
     runnable.map((call) => [isLeft(live.state, call) ? call.id : frameworkId(call), call]),
   );
   const executor = createExecutor(attempt, proposals, claims);
-  const approved = new Set(
+  const approved = new Map(
     callsOf(live.state, runId)
       .filter(({ status, approval }) => status === "open" && approval?.decision?.approved)
-      .map(frameworkId),
+      .map((call) => [frameworkId(call), call] as const),
   );
   if (!attached) await resumeCalls(live.state, { runId, tools, executor, claims, outbox });
 

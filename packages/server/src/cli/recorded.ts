@@ -1,33 +1,40 @@
-import { AG_UI_RULES, type AgUiViolation } from "@holdfast/protocol/ag-ui";
 import { createParser } from "eventsource-parser";
-
-/** One thing that a stream holds: what should be an event, or what is wrong with how it was written. */
-export type Recorded =
-  | { readonly event: unknown }
-  | { readonly problem: Omit<AgUiViolation, "index"> };
+import { BinaryReader } from "./recorded-binary.ts";
+import { misread, type Recorded } from "./recorded-item.ts";
 
 /**
- * The events of a text as they come: server-sent events, a JSON array, or one JSON value a line. Which one its first
- * character says.
+ * The events of a stream as it comes: server-sent events, a JSON array, one JSON value a line, or protobuf. Which one its
+ * first character says, or its first byte, which is zero in protobuf alone.
  *
  * @throws Error saying what is no JSON, in an array or a line; a frame that is none is a problem of the stream's
  */
 export async function* recorded(
-  chunks: AsyncIterable<string>,
-  { format }: { readonly format?: "sse" } = {},
+  chunks: AsyncIterable<Uint8Array>,
+  { format }: { readonly format?: "sse" | "protobuf" } = {},
 ): AsyncGenerator<Recorded, void, void> {
+  // It drops a byte order mark.
+  const decoder = new TextDecoder();
   let text = "";
   let read: Reader | undefined;
+  let binary: BinaryReader | undefined;
   for await (const chunk of chunks) {
-    text += chunk;
-    if (!read) text = text.replace(/^\uFEFF/, "");
+    const isBinary = format === undefined ? chunk[0] === 0 : format === "protobuf";
+    if (!read && text === "" && isBinary) binary ??= new BinaryReader();
+    if (binary) {
+      yield* binary.take(chunk);
+      continue;
+    }
+    text += decoder.decode(chunk, { stream: true });
     const first = /\S/.exec(text)?.[0];
     if (!read && first === undefined) continue;
     read ??= readerOf(format === "sse" ? "" : (first ?? ""));
     yield* read.take(text);
     text = "";
   }
-  if (read) yield* read.end();
+  if (binary) yield* binary.end();
+  if (!read) return;
+  yield* read.take(decoder.decode());
+  yield* read.end();
 }
 
 interface Reader {
@@ -72,15 +79,23 @@ function lineReader(): Reader {
   };
 }
 
+/** The longest frame that stock clients read, in characters. */
+const MOST = 10 * 1024 * 1024;
+
 function frameReader(): Reader {
   let found: Recorded[] = [];
   let hasReturns = false;
   const parser = createParser({
     onEvent({ data }) {
+      if (data.length > MOST) {
+        found.push(
+          misread(`A frame has ${data.length} characters: stock clients read ${MOST} at most.`),
+        );
+      }
       try {
         found.push({ event: JSON.parse(data) });
       } catch {
-        found.push(badFrame(`A frame holds no JSON: ${JSON.stringify(data.slice(0, 80))}.`));
+        found.push(misread(`A frame holds no JSON: ${JSON.stringify(data.slice(0, 80))}.`));
       }
     },
   });
@@ -94,7 +109,7 @@ function frameReader(): Reader {
       // Inside JSON they are escaped.
       if (!hasReturns && text.includes("\r")) {
         hasReturns = true;
-        found.push(badFrame("Lines end in CR LF or CR: stock clients read no frame then."));
+        found.push(misread("Lines end in CR LF or CR: stock clients read no frame then."));
       }
       parser.feed(text);
       return drain();
@@ -105,10 +120,6 @@ function frameReader(): Reader {
       return drain();
     },
   };
-}
-
-function badFrame(message: string): Recorded {
-  return { problem: { rule: "D13", message, ...AG_UI_RULES.D13 } };
 }
 
 function parse(text: string, what: string): unknown {

@@ -6,7 +6,7 @@ import {
   type AgUiWarning,
   type VerifyOptions,
 } from "@holdfast/protocol/ag-ui";
-import type { Recorded } from "./recorded.ts";
+import type { Recorded } from "./recorded-item.ts";
 
 /** Something that was found in a stream, at its first event; `count`: how many events gave it. */
 export type Finding = (AgUiViolation | AgUiWarning) & {

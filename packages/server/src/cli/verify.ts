@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { AG_UI_RULES, enforceAgUiInput, type AgUiInput } from "@holdfast/protocol/ag-ui";
-import { recorded, type Recorded } from "./recorded.ts";
+import { AGUI_MEDIA_TYPE } from "@ag-ui/proto";
+import { enforceAgUiInput, type AgUiInput } from "@holdfast/protocol/ag-ui";
+import { misread, type Recorded } from "./recorded-item.ts";
+import { recorded } from "./recorded.ts";
 import { verifyStream, type Finding, type Findings } from "./verify-stream.ts";
 
 /** `holdfast verify <file or URL>`: see {@link checkStream}. */
@@ -51,7 +53,7 @@ async function check(args: readonly string[], out: Out): Promise<Findings> {
   const stream =
     isLive && input
       ? live(source, input, headersOf(values.header))
-      : recorded(source === "-" ? process.stdin.setEncoding("utf8") : textOf(source));
+      : recorded(source === "-" ? process.stdin : createReadStream(source));
   const findings = await verifyStream(
     stream,
     {
@@ -77,11 +79,13 @@ async function check(args: readonly string[], out: Out): Promise<Findings> {
 async function* live(
   url: string,
   input: AgUiInput,
-  headers: Readonly<Record<string, string>>,
+  headers: Headers,
 ): AsyncGenerator<Recorded, void, void> {
+  headers.set("content-type", "application/json");
+  if (!headers.has("accept")) headers.set("accept", SSE);
   const response = await fetch(url, {
     method: "POST",
-    headers: { ...headers, "content-type": "application/json", accept: "text/event-stream" },
+    headers,
     body: JSON.stringify(input),
   }).catch((error: Error) => {
     const why = error.cause instanceof Error ? error.cause.message : error.message;
@@ -92,23 +96,23 @@ async function* live(
     throw new Error(`${url} answered ${response.status}: ${body.slice(0, 500)}`);
   }
   const type = response.headers.get("content-type") ?? "none";
-  if (type.split(";")[0]?.trim().toLowerCase() !== "text/event-stream") {
-    const message = `The answer's content type is ${type}, where text/event-stream was asked for.`;
-    yield { problem: { rule: "D13", message, ...AG_UI_RULES.D13 } };
+  const [is = ""] = type
+    .toLowerCase()
+    .split(";", 1)
+    .map((part) => part.trim());
+  const asked = headers.get("accept") ?? "";
+  if ((is !== SSE && is !== AGUI_MEDIA_TYPE) || !asked.includes(is)) {
+    yield misread(`The answer's content type is ${type}, where ${asked} was asked for.`);
   }
   if (!response.body) return;
-  const text = response.body.pipeThrough(new TextDecoderStream());
   try {
-    yield* recorded(text, { format: "sse" });
+    yield* recorded(response.body, { format: is === AGUI_MEDIA_TYPE ? "protobuf" : "sse" });
   } catch (error) {
-    const message = `The connection was lost: ${error instanceof Error ? error.message : ""}`;
-    yield { problem: { rule: "D13", message, ...AG_UI_RULES.D13 } };
+    yield misread(`The connection was lost: ${error instanceof Error ? error.message : ""}`);
   }
 }
 
-function textOf(path: string): AsyncIterable<string> {
-  return createReadStream(path, "utf8");
-}
+const SSE = "text/event-stream";
 
 async function inputIn(path: string): Promise<AgUiInput> {
   const { value, violation } = enforceAgUiInput(JSON.parse(await readFile(path, "utf8")));
@@ -130,14 +134,14 @@ function leastInput(): AgUiInput {
   };
 }
 
-function headersOf(given: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    given.map((text) => {
-      const [, name = "", value = ""] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
-      if (name === "") throw new Error(`--header must be <name>: <value>, not ${text}.`);
-      return [name, value];
-    }),
-  );
+function headersOf(given: readonly string[]): Headers {
+  const headers = new Headers();
+  for (const text of given) {
+    const [, name = "", value = ""] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
+    if (name === "") throw new Error(`--header must be <name>: <value>, not ${text}.`);
+    headers.set(name, value);
+  }
+  return headers;
 }
 
 function wordsOf(finding: Finding): string {

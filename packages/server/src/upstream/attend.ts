@@ -1,5 +1,11 @@
-import { HoldfastError, type AgentItem, type Command, type RunFailure } from "@holdfast/protocol";
-import { createAgUiEncoder, type AgUiEncoder } from "@holdfast/protocol/ag-ui";
+import {
+  HoldfastError,
+  type AgentItem,
+  type Command,
+  type Rejection,
+  type RunFailure,
+} from "@holdfast/protocol";
+import { createAgUiEncoder, INTERRUPT_TOOL, type AgUiEncoder } from "@holdfast/protocol/ag-ui";
 import type { Engine, Work } from "../engine/index.ts";
 import { ask } from "./ask.ts";
 import { UpstreamError } from "./failure.ts";
@@ -39,13 +45,17 @@ export async function attend(work: Work, context: AttendContext): Promise<void> 
     return verdict;
   };
   const refused: string[] = [];
+  let unasked: Rejection | undefined;
   const outbox = new Outbox({
     runId,
     attempt,
     submit,
     schedule,
     onOver: end,
-    onRefused: (item, { code, message }) => void refused.push(`${item.type}: ${code}: ${message}`),
+    onRefused(item, error) {
+      refused.push(`${item.type}: ${error.code}: ${error.message}`);
+      if (asks(item)) unasked ??= error;
+    },
   });
   const unwatch = context.watch(work, () => end(new Error("The attempt is over.")));
   const stopBeating = beat(context, async () => {
@@ -64,8 +74,12 @@ export async function attend(work: Work, context: AttendContext): Promise<void> 
     if (!plan) return;
     const last = await carryOut(plan, { context, outbox, signal });
     if (over.signal.aborted) return;
+    // What was refused last is known then.
+    await outbox.flush();
+    if (over.signal.aborted) return;
     if (refused.length > 0) await outbox.push([refusals(attempt, refused)], 0);
-    if (last === "cancelled") {
+    if (last === undefined && unasked) await outbox.end({ type: "run.fail", error: lost(unasked) });
+    else if (last === "cancelled") {
       await outbox.flush();
       const id = `${runId}.${attempt}.cancelled`;
       const reason = "The agent was stopped.";
@@ -183,6 +197,17 @@ function beat({ heartbeatMs, schedule }: AttendContext, say: () => Promise<void>
     isOver = true;
     stop();
   };
+}
+
+/** Whether an item is what an agent's interrupt asks of people. */
+function asks(item: AgentItem): boolean {
+  if (item.type === "call.ask") return true;
+  return item.type === "TOOL_CALL_START" && item.toolCallName === INTERRUPT_TOOL;
+}
+
+/** A run that asked somebody, and whom nobody was asked for, is no success. */
+function lost({ code, message }: Rejection): RunFailure {
+  return { code, message: `The agent's interrupt could not be taken: ${message}` };
 }
 
 /** How many of the items that the session did not take are named. */

@@ -28,18 +28,21 @@ export function planOf(
 
 function asking(state: SessionState, run: Run, strict: boolean): Plan {
   const { input, steers } = agUiInput(state, { runId: run.id });
-  const messages = new Set([...state.messages.keys(), ...state.items.keys()]);
+  const used = {
+    message: new Set([...state.messages.keys(), ...state.items.keys()]),
+    call: new Set(state.calls.keys()),
+  };
   const approved = callsOf(state, run.id)
     .filter(({ status, approval }) => status === "open" && approval?.decision?.approved)
-    .map((call) => toFrameworkId(state, call));
+    .map((call) => [toFrameworkId(state, call), call] as const);
   const scope: AgUiScope = {
     runId: run.id,
     attempt: run.attempt,
     input,
     steers,
     strict,
-    approved: new Set(approved),
-    isUsed: (id, what) => what === "message" && messages.has(id),
+    approved: new Map(approved),
+    isUsed: (id, what) => used[what].has(id),
   };
   return { type: "ask", body: JSON.stringify(input), scope };
 }

@@ -6,8 +6,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { BaseEvent } from "@ag-ui/core";
+import { EventEncoder } from "@ag-ui/encoder";
+import { AGUI_MEDIA_TYPE } from "@ag-ui/proto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { recorded, type Recorded } from "../../src/cli/recorded.ts";
+import type { Recorded } from "../../src/cli/recorded-item.ts";
+import { recorded } from "../../src/cli/recorded.ts";
 import { checkStream } from "../../src/cli/verify.ts";
 import { verifyStream } from "../../src/cli/verify-stream.ts";
 
@@ -22,14 +26,23 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
+const TEXT = { type: "TEXT_MESSAGE_CHUNK", messageId: "m", delta: "Grüße 🎉" };
+
+const protobuf = (...events: object[]) => {
+  const encoder = new EventEncoder({ accept: AGUI_MEDIA_TYPE });
+  return Buffer.concat(events.map((event) => encoder.encodeBinary(event as BaseEvent)));
+};
 const sse = (...events: object[]) =>
   events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
 
-async function* chunksOf(...chunks: string[]) {
-  yield* chunks;
+async function* chunksOf(...chunks: (string | Uint8Array)[]) {
+  for (const chunk of chunks) yield typeof chunk === "string" ? Buffer.from(chunk) : chunk;
 }
 
-async function eventsOf(...chunks: string[]): Promise<Recorded[]> {
+/** The same, byte by byte. */
+const cut = (bytes: Uint8Array) => [...bytes].map((byte) => Uint8Array.of(byte));
+
+async function eventsOf(...chunks: (string | Uint8Array)[]): Promise<Recorded[]> {
   const events: Recorded[] = [];
   for await (const event of recorded(chunksOf(...chunks))) events.push(event);
   return events;
@@ -55,22 +68,61 @@ async function serving<T>(listener: RequestListener, use: (url: string) => Promi
 }
 
 describe("a recording", () => {
-  const events = [{ event: START }, { event: FINISH }];
+  const events = [{ event: START }, { event: TEXT }, { event: FINISH }];
   it.each([
-    ["server-sent events", sse(START, FINISH)],
+    ["server-sent events", sse(START, TEXT, FINISH)],
     [
       "server-sent events with comments, ids and no last empty line",
-      `: hi\n\nid: 1\n${sse(START, FINISH).trimEnd()}`,
+      `: hi\n\nid: 1\n${sse(START, TEXT, FINISH).trimEnd()}`,
     ],
-    ["JSON lines", `${JSON.stringify(START)}\n\n${JSON.stringify(FINISH)}`],
-    ["a JSON array", `\uFEFF\n ${JSON.stringify([START, FINISH], undefined, 2)}`],
-  ])("is read as %s, however it is cut", async (_format, text) => {
-    expect(await eventsOf(text)).toEqual(events);
-    expect(await eventsOf(...(text.match(/./gs) ?? []))).toEqual(events);
+    ["JSON lines", [START, TEXT, FINISH].map((event) => JSON.stringify(event)).join("\n\n")],
+    ["a JSON array", `\uFEFF\n ${JSON.stringify([START, TEXT, FINISH], undefined, 2)}`],
+    ["protobuf", protobuf(START, TEXT, FINISH)],
+  ])("is read as %s, however it is cut", async (_format, recording) => {
+    const bytes = Buffer.from(recording);
+    expect(await eventsOf(bytes)).toEqual(events);
+    expect(await eventsOf(...cut(bytes))).toEqual(events);
+    expect(await eventsOf(new Uint8Array(), bytes, new Uint8Array())).toEqual(events);
+  });
+
+  it.each([
+    [
+      "that ends within a frame",
+      protobuf(START, FINISH).subarray(0, -1),
+      "in the middle of frame 1",
+    ],
+    ["that ends within a length", [...protobuf(START), 0, 0], "in the middle of frame 1"],
+    ["of a frame that is no event", [...protobuf(START), 0, 0, 0, 2, 1, 2], "Frame 1 is no event"],
+    [
+      "of a length beyond all",
+      [...protobuf(START), 0, 160, 0, 1, 0, 0],
+      "Frame 1 has 10485761 bytes",
+    ],
+  ])("D13: says what is wrong with protobuf %s", async (_what, bytes, words) => {
+    const read = await eventsOf(Uint8Array.from(bytes));
+    const problem = { rule: "D13", message: expect.stringContaining(words) };
+    expect(read).toMatchObject([{ event: START }, { problem }]);
+    expect(await eventsOf(...cut(Uint8Array.from(bytes)))).toEqual(read);
+  });
+
+  it("leaves out protobuf of a later version, as any unknown type", async () => {
+    const later = [...protobuf(START), 0, 0, 0, 3, 0xfa, 0x3f, 0, ...protobuf(FINISH)];
+    const stream = recorded(chunksOf(Uint8Array.from(later)));
+    expect(await verifyStream(stream, {})).toMatchObject({
+      events: 3,
+      violations: [],
+      warnings: [{ rule: "E2", index: 1 }],
+    });
+  });
+
+  it("D13: says that a frame is longer than stock clients read, and reads it", async () => {
+    const long = { type: "CUSTOM", name: "n", value: "x".repeat(10 * 1024 * 1024) };
+    const read = await eventsOf(sse(START, long, FINISH));
+    expect(read.map((it) => ("problem" in it ? it.problem.rule : ""))).toEqual(["", "D13", "", ""]);
   });
 
   it("D13: says that lines end in CR LF, once, and reads on", async () => {
-    const [first, ...more] = await eventsOf(sse(START, FINISH).replaceAll("\n", "\r\n"));
+    const [first, ...more] = await eventsOf(sse(START, TEXT, FINISH).replaceAll("\n", "\r\n"));
     expect(first).toMatchObject({
       problem: { rule: "D13", message: expect.stringContaining("CR") },
     });
@@ -190,6 +242,27 @@ describe("holdfast verify", () => {
       1,
       { violations: [{ rule: "D8", index: 3 }] },
     ]);
+  });
+
+  it.each([
+    ["that was asked for", ["--header", `Accept: ${AGUI_MEDIA_TYPE}`], []],
+    ["that was not", [], ["D13"]],
+  ])("reads a live stream of protobuf %s", async (_what, args, rules) => {
+    const { output } = await serving(
+      (request, response) => {
+        let text = "";
+        request.setEncoding("utf8").on("data", (more: string) => (text += more));
+        request.on("end", () => {
+          const { threadId, runId } = JSON.parse(text) as { threadId: string; runId: string };
+          const ids = { threadId, runId };
+          const stream = protobuf({ ...START, ...ids }, TEXT, { ...FINISH, ...ids });
+          response.writeHead(200, { "content-type": AGUI_MEDIA_TYPE }).end(stream);
+        });
+      },
+      (url) => verify([url, "--json", ...args]),
+    );
+    const { events, violations } = JSON.parse(output) as { events: number; violations: object[] };
+    expect([events, violations]).toMatchObject([3, rules.map((rule) => ({ rule }))]);
   });
 
   it("sends a greeting where no input is given, and wants its run back", async () => {

@@ -148,6 +148,26 @@ describe("12.5 interrupts of an AG-UI endpoint", () => {
   });
 
   it.each([
+    ["as it was approved", '{ "n": 1 }', ["ok"]],
+    ["with other arguments", '{"n":1000}', ["error", "ok"]],
+  ])("a call that its agent tells again %s", async (_, args, outcomes) => {
+    await using agent = await endpoint(
+      (asked) => asked.start(...call("c1", "pay", '{"n":1}')).finish(interrupt(PAY)),
+      (asked) => asked.start(...call("c1", "pay", args), result("c1", "paid")).finish(),
+    );
+    await using desk = scene({ url: agent.url });
+    const runId = await desk.say("Hi");
+    await desk.reaches(runId, "suspended");
+    await desk.command({ type: "call.decide", callId: "c1", approvalId: "i1", approved: true });
+    await desk.reaches(runId, "ended");
+    const calls = [...(await desk.state()).calls.values()];
+    expect(calls.map(({ outcome }) => outcome)).toEqual(outcomes);
+    expect(calls.map(({ approval }) => approval?.decision?.approved)).toEqual(
+      outcomes.map((_outcome, n) => (n === 0 ? true : undefined)),
+    );
+  });
+
+  it.each([
     [
       "a denial",
       { approved: false, reason: "No." },
@@ -219,6 +239,31 @@ describe("12.5 interrupts of an AG-UI endpoint", () => {
     const { resume, messages = [] } = agent.asked[1]?.input ?? {};
     expect(resume).toEqual([{ interruptId: "i2", status: "resolved", payload: { colour: "red" } }]);
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  });
+
+  it("one that comes again under its id waits again, and is resumed with its own answer", async () => {
+    const ask = interrupt({ id: "confirm", reason: "ask", message: "Sure?" });
+    await using agent = await endpoint(
+      (asked) => asked.start().finish(ask),
+      (asked) => asked.start().finish(ask),
+      (asked) => asked.start(...text("t", "Done.")).finish(),
+    );
+    await using desk = scene({ url: agent.url });
+    const runId = await desk.say("Hi");
+    for (const said of ["one", "two"]) {
+      await desk.reaches(runId, "suspended");
+      const calls = [...(await desk.state()).calls.values()];
+      const callId = calls.find(({ status }) => status === "open")?.id ?? "none";
+      const answer = { type: "text", text: said } as const;
+      await desk.command({ type: "call.answer", callId, outcome: "ok", answer });
+      await until("the agent to be asked", () => agent.asked.at(-1)?.input.resume !== undefined);
+    }
+    expect(await desk.reaches(runId, "ended")).toMatchObject({ outcome: "complete" });
+    expect(agent.asked.map(({ input }) => input.resume?.[0]?.payload)).toEqual([
+      undefined,
+      "one",
+      "two",
+    ]);
   });
 
   it("what expires is resumed as cancelled", async () => {

@@ -5,6 +5,10 @@ import { until } from "../support/clock.ts";
 import { call, endpoint, result, text } from "./endpoint.ts";
 import { scene } from "./scene.ts";
 
+/** More than one event may have. */
+const LONG = "x".repeat(2 << 20);
+const finished = (outcome: object) => ({ type: "RUN_FINISHED", outcome });
+
 describe("12.5 an AG-UI endpoint that fails", () => {
   it.each([
     ["ends without its run's end", (end: { end(): void }) => end.end()],
@@ -45,6 +49,30 @@ describe("12.5 an AG-UI endpoint that fails", () => {
     expect(run.error?.message).toMatch(/^Event 4 \(TEXT_MESSAGE_CONTENT\) breaks rule V8: /);
     expect(await desk.texts()).toEqual(["so"]);
     await agent.asked[0]?.closed;
+  });
+
+  it.each([
+    ["whose failure says a lot", { type: "RUN_ERROR", code: LONG, message: LONG }, "x"],
+    [
+      "that breaks the protocol by a long id",
+      { type: "TEXT_MESSAGE_END", messageId: LONG },
+      "protocol_violation",
+    ],
+    [
+      "whose interrupt is larger than a session takes",
+      finished({ type: "interrupt", interrupts: [{ id: "i", reason: "ask", message: LONG }] }),
+      "too_large",
+    ],
+  ])("one %s ends its run as an error, and says so within limits", async (_, event, code) => {
+    await using agent = await endpoint((asked) => {
+      const { threadId, runId } = asked.input;
+      asked.start({ threadId, runId, ...event }).end();
+    });
+    await using desk = scene({ url: agent.url });
+    const run = await desk.reaches(await desk.say("Hi"), "ended");
+    expect(run).toMatchObject({ outcome: "error", error: { code: expect.stringContaining(code) } });
+    expect(JSON.stringify(run).length).toBeLessThan(20_000);
+    expect(agent.asked).toHaveLength(1);
   });
 
   it.each([

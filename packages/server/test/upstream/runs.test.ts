@@ -31,6 +31,28 @@ describe("12.5 a run of an AG-UI endpoint", () => {
     });
   });
 
+  it.each([
+    ["CR LF", "\r\n"],
+    ["CR", "\r"],
+  ])("D13: is read whatever its lines end in: %s", async (_, end) => {
+    await using agent = await endpoint((asked) => {
+      const { threadId, runId } = asked.input;
+      const run = { threadId, runId };
+      const events = [
+        { type: "RUN_STARTED", ...run },
+        ...text("t1", "Hello."),
+        { type: "RUN_FINISHED", ...run },
+      ];
+      asked.write(events.map((event) => `data: ${JSON.stringify(event)}${end}${end}`).join(""));
+      asked.end();
+    });
+    await using desk = scene({ url: agent.url });
+    expect(await desk.reaches(await desk.say("Hi"), "ended")).toMatchObject({
+      outcome: "complete",
+    });
+    expect(await desk.texts()).toEqual(["Hello."]);
+  });
+
   it("goes on with what was said before: text, calls and their results, under their ids", async () => {
     const first = [
       ...text("t1", "Look."),

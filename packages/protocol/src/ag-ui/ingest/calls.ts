@@ -1,4 +1,5 @@
 import type { Answer } from "../../call.ts";
+import { canonicalArguments } from "../../canonical.ts";
 import type { AgentItem, CallAnswerCommand } from "../../command.ts";
 import { AG_UI } from "../interrupt.ts";
 import type { AgUiEventOf } from "../vocabulary.ts";
@@ -11,8 +12,8 @@ export interface StreamedCall {
   status: "open" | "ended";
   arguments: string;
   answered: boolean;
-  /** One of an earlier run that was approved, told again. */
-  readonly restated?: true;
+  /** It began with the id of a call of an earlier run that was approved, and may be that one told again. */
+  restated?: AgUiEventOf<"TOOL_CALL_START">;
   /** A result that came before the call was complete. */
   held?: AgUiEventOf<"TOOL_CALL_RESULT">;
 }
@@ -37,21 +38,25 @@ export function createCallIngest(context: IngestContext): CallIngest {
   const calls = new Map<string, StreamedCall>();
 
   function start(event: AgUiEventOf<"TOOL_CALL_START">): AgentItem[] {
-    const { toolCallId: said, toolCallName: name, parentMessageId: parent } = event;
+    const { toolCallId: said, toolCallName: name } = event;
     const known = calls.get(said);
     if (!known && scope.approved?.has(said)) {
-      calls.set(said, { name, status: "open", arguments: "", answered: false, restated: true });
-      note("restated", `The call '${said}' was approved before this run, and came again.`, said);
+      calls.set(said, { name, status: "open", arguments: "", answered: false, restated: event });
       return [];
     }
     if (known?.restated) {
       known.status = "open";
       return [];
     }
-    const goesOn = known && !known.answered;
-    const items = goesOn ? [] : rounds.before(parent);
+    const goesOn = known !== undefined && !known.answered;
     if (goesOn) known.status = "open";
     else calls.set(said, { name, status: "open", arguments: "", answered: false });
+    return begin(event, goesOn);
+  }
+
+  function begin(event: AgUiEventOf<"TOOL_CALL_START">, goesOn = false): AgentItem[] {
+    const { toolCallId: said, parentMessageId: parent } = event;
+    const items = goesOn ? [] : rounds.before(parent);
     const toolCallId = ids.call(said);
     const parentMessageId = parent === undefined ? undefined : ids.parent(parent, rounds.number);
     rounds.began(`call ${said}`, parent ?? said);
@@ -67,6 +72,24 @@ export function createCallIngest(context: IngestContext): CallIngest {
       ...withOwn(event.metadata, own),
     });
     return items;
+  }
+
+  /** Where a call was announced as one that was approved, and is another, it begins after all. */
+  function announced(said: string, call: StreamedCall): AgentItem[] {
+    const { restated, name, arguments: delta } = call;
+    if (!restated) return [];
+    const approved = scope.approved?.get(said);
+    // One that says no arguments means those that were approved.
+    const isSame = delta === "" || isEqual(delta, approved?.arguments);
+    if (approved?.name === name && isSame) {
+      note("restated", `The call '${said}' was approved before this run, and came again.`, said);
+      return [];
+    }
+    note("changed", `The call '${said}' is not the one that was approved: it is another.`, said);
+    delete call.restated;
+    const begun = begin(restated);
+    if (delta === "") return begun;
+    return [...begun, { type: "TOOL_CALL_ARGS", toolCallId: ids.call(said), delta }];
   }
 
   function answer(event: ResultEvent, error?: string): AgentItem[] {
@@ -111,12 +134,14 @@ export function createCallIngest(context: IngestContext): CallIngest {
     end(event) {
       const call = calls.get(event.toolCallId);
       if (!call) return [];
+      const { toolCallId: said } = event;
       call.status = "ended";
-      rounds.ended(`call ${event.toolCallId}`);
+      const items = announced(said, call);
+      rounds.ended(`call ${said}`);
       const { held } = call;
       delete call.held;
-      const ended = call.restated ? [] : [{ ...event, toolCallId: ids.call(event.toolCallId) }];
-      return held ? [...ended, ...answer(held)] : ended;
+      if (!call.restated) items.push({ ...event, toolCallId: ids.call(said) });
+      return held ? [...items, ...answer(held)] : items;
     },
     result(event, error) {
       const { toolCallId: said } = event;
@@ -151,6 +176,10 @@ export function reused(
   if (changed === "reopened") {
     note("reopened", `The message '${id}' goes on after its round: as one of its own.`, id);
   } else note("D12", `The id '${id}' cannot be used: the message has another.`, id);
+}
+
+function isEqual(text: string, other: string | undefined): boolean {
+  return other !== undefined && canonicalArguments(text) === canonicalArguments(other);
 }
 
 /** Typed by its form alone, and never looked into. A failure without words of its own says why it is one. */

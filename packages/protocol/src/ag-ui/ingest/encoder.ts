@@ -12,9 +12,11 @@ import { createDiagnostics, type AgUiDiagnostic } from "./diagnostics.ts";
 import { createIngestIds } from "./ids.ts";
 import { interruptItems } from "./interrupts.ts";
 import { createMessageIngest } from "./messages.ts";
+import { clip, clipFailure, createRecord } from "./record.ts";
 import { createRounds } from "./rounds.ts";
 import { streamName, type AgUiScope } from "./scope.ts";
 import { snapshotItems, type SnapshotContext } from "./snapshot.ts";
+import { createUsable, isBeside } from "./usable.ts";
 
 /** How the run that was asked for ended, as its agent says. */
 export type AgUiOutcome = "success" | "interrupt" | "cancelled" | "error";
@@ -45,7 +47,7 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
     ...(frontend && { frontendTools: frontend }),
     strict,
   });
-  const name = streamName(scope);
+  const record = createRecord(streamName(scope));
   const diagnostics = createDiagnostics();
   const given = new Given(scope);
   let failure: RunFailure | undefined;
@@ -53,7 +55,6 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   let outcome: AgUiOutcome | undefined;
   /** Another run than the one that was asked for: what it says is history, or nobody's business. */
   let isOther = false;
-  let record: Record<string, unknown> = {};
   let index = 0;
 
   const ids = createIngestIds(scope, (id) => given.messages.has(id));
@@ -61,6 +62,10 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   const { isCall: isGivenCall, isMessage: isGivenMessage } = given;
   const isHistoryKnown = () => given.isKnown;
   const base: IngestContext = { scope, ids, rounds, note, isGivenCall, isHistoryKnown };
+  const usable = createUsable(scope, (id) => {
+    const message = `The id '${id}' cannot be used: what it names has another.`;
+    diagnostics.note({ rule: "D12", message, index, id });
+  });
   const messages = createMessageIngest(base);
   const calls = createCallIngest(base);
   const context: SnapshotContext = { ...base, messages, calls, take, isGivenMessage };
@@ -68,11 +73,6 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   function note(rule: AgUiDiagnostic["rule"], message: string, id?: string): void {
     diagnostics.note({ rule, message, index, ...(id !== undefined && { id }) });
     if (strict && rule === "D12") violation ??= { ...violates("D12", message), index };
-  }
-
-  function annotate(more: Record<string, unknown>): AgentItem[] {
-    record = { ...record, ...more };
-    return [{ type: "run.annotate", metadata: { [AG_UI]: { [name]: record } } }];
   }
 
   function take(event: AgUiEvent): AgentItem[] {
@@ -104,11 +104,21 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
         return calls.result(event);
       case "REASONING_ENCRYPTED_VALUE":
         return [
-          event.subtype === "message" ? { ...event, entityId: ids.of(event.entityId) } : event,
+          {
+            ...event,
+            entityId:
+              event.subtype === "message" ? ids.of(event.entityId) : ids.call(event.entityId),
+          },
         ];
       case "SUBAGENT_STARTED": {
-        const { parentMessageId: parent } = event;
-        return [parent === undefined ? event : { ...event, parentMessageId: ids.of(parent) }];
+        const { parentMessageId: parent, parentToolCallId: call } = event;
+        return [
+          {
+            ...event,
+            ...(parent !== undefined && { parentMessageId: ids.of(parent) }),
+            ...(call !== undefined && { parentToolCallId: ids.call(call) }),
+          },
+        ];
       }
       case "REASONING_END":
       case "STATE_SNAPSHOT":
@@ -159,36 +169,41 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
       note("other_run", words, event.runId);
       return [];
     }
+    // Where none was asked for, all are: the last one's end counts.
+    outcome = undefined;
     given.echoed(event.input?.messages);
-    const { type: _, threadId: __, input: ___, ...said } = event;
-    return [...annotate(said), ...rounds.open()];
+    const { type: _, threadId: __, input: ___, runId, ...said } = event;
+    return [...record.note({ runId }, said), ...rounds.open()];
   }
 
   function finished(event: AgUiEventOf<"RUN_FINISHED">): AgentItem[] {
     const { type: _, threadId: __, runId: ___, outcome: said, ...rest } = event;
     outcome = said?.type ?? "success";
     const interrupts = said?.type === "interrupt" ? said.interrupts : undefined;
-    const asked = interrupts ? interruptItems(interrupts, calls.calls) : [];
+    const asked = interrupts ? interruptItems(interrupts, { calls: calls.calls, ids }) : [];
     const named = { ...(interrupts && { interrupts: interrupts.map(({ id }) => id) }) };
     return [
       ...asked,
       ...rounds.close(),
-      ...annotate({ ...rest, outcome, ...named, ...diagnostics.record() }),
+      ...record.note({ outcome, ...named }, { ...rest, ...diagnostics.record() }),
     ];
   }
 
   function failed(event: AgUiEventOf<"RUN_ERROR">): AgentItem[] {
     const { type: _, message, code, ...rest } = event;
     outcome = "error";
-    failure ??= { code: code ?? "agent_error", message };
-    const error = { message, ...(code !== undefined && { code }) };
-    return [...calls.abandon(), ...annotate({ ...rest, outcome, error, ...diagnostics.record() })];
+    failure ??= clipFailure({ code: code ?? "agent_error", message });
+    const error = clipFailure({ message, ...(code !== undefined && { code }) });
+    return [
+      ...calls.abandon(),
+      ...record.note({ outcome, error }, { ...rest, ...diagnostics.record() }),
+    ];
   }
 
   function broken(broke: AgUiViolation, type: string): AgentItem[] {
-    violation = broke;
-    failure ??= failureOf(broke, type);
-    return [...calls.abandon(), ...annotate({ violation: broke, ...diagnostics.record() })];
+    violation = { ...broke, message: clip(broke.message) };
+    failure ??= failureOf(violation, type);
+    return [...calls.abandon(), ...record.note({ violation }, diagnostics.record())];
   }
 
   return {
@@ -196,12 +211,15 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
       if (violation) return [];
       index = reader.events;
       const read = readAgUi(reader, raw);
-      for (const warning of read.warnings) diagnostics.note({ ...warning, index });
+      for (const warning of read.warnings) {
+        if (warning.rule !== "D11" || !given.has(warning.id))
+          diagnostics.note({ ...warning, index });
+      }
       const items = read.events.flatMap(takeRun);
       if (!isOther && read.warnings.length > 0) keepUnknown(items, raw, read.warnings);
       const broke = violation ?? read.violation;
       if (broke) items.push(...broken(broke, typeIn(raw)));
-      return items;
+      return items.map(usable);
     },
     get outcome() {
       return violation ? undefined : outcome;
@@ -214,18 +232,16 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
       if (outcome === "cancelled") {
         return { code: "cancelled", message: "The agent says that it was stopped on purpose." };
       }
-      const cut = endAgUi(reader);
-      if (cut)
-        return {
-          code: cut.rule === "D1" ? "agent_lost" : "protocol_violation",
-          message: cut.message,
-        };
-      return outcome === undefined
-        ? { code: "agent_lost", message: "The stream ended without the run that was asked for." }
-        : undefined;
+      // What follows its end is nobody's business, cut off or not.
+      if (outcome !== undefined) return undefined;
+      const { rule, message } = endAgUi(reader) ?? violates("D1", UNASKED);
+      const code = rule === "D1" ? "agent_lost" : "protocol_violation";
+      return clipFailure({ code, message });
     },
   };
 }
+
+const UNASKED = "The stream ended without the run that was asked for.";
 
 /** What was there before the stream: what its input holds, or else what its agent or the session says. */
 class Given {
@@ -249,6 +265,13 @@ class Given {
 
   readonly isCall = (id: string): boolean =>
     this.#calls.has(id) || (this.#scope.approved?.has(id) ?? false) || this.#isUsed(id, "call");
+
+  /** Whether the session has anything of that id: it may be something that no input tells. */
+  has(id = ""): boolean {
+    if (this.isMessage(id) || this.isCall(id)) return true;
+    const { isUsed } = this.#scope;
+    return isUsed !== undefined && (isUsed(id, "message") || isUsed(id, "call"));
+  }
 
   #isUsed(id: string, what: "message" | "call"): boolean {
     return !this.isKnown && (this.#scope.isUsed?.(id, what) ?? false);
@@ -275,7 +298,8 @@ function keepUnknown(items: AgentItem[], raw: unknown, warnings: readonly AgUiWa
   const unknown = warnings.filter(({ rule }) => rule === "E2" || rule === "E3" || rule === "E4");
   if (unknown.length === 0) return;
   const keys = unknown.map(({ rule, path = "" }) => {
-    return rule === "E3" && /^\/[^/~]+$/.test(path) ? path.slice(1) : undefined;
+    const isOwn = rule === "E3" && /^\/[^/~]+$/.test(path) && isBeside(path.slice(1));
+    return isOwn ? path.slice(1) : undefined;
   });
   const last = items.at(-1);
   if (last && isAgUiType(last.type) && keys.every((key) => key !== undefined)) {

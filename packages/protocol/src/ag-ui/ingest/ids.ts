@@ -14,6 +14,8 @@ export interface IngestIds {
   parent(id: string, round: number): string;
   /** The id for a call; its own unless it cannot be one. */
   call(id: string): string;
+  /** The id for the call that stands for an interrupt, whose own id is unique in its AG-UI run alone. */
+  interrupt(id: string): string;
 }
 
 export interface StartedId {
@@ -25,14 +27,20 @@ export interface StartedId {
 /** The longest id that the session takes, in characters. */
 const MAX_ID = 256;
 
+/** Whether the session takes an id, its own kinds aside. */
+export function isPlainId(id: string): boolean {
+  return id !== "" && id.length <= MAX_ID && id.isWellFormed();
+}
+
 export function createIngestIds(scope: AgUiScope, isGiven: (id: string) => boolean): IngestIds {
   const messages = new Map<string, { readonly id: string; readonly round: number }>();
   const calls = new Map<string, string>();
   const taken = new Set<string>();
   const prefix = `${scope.runId}.${streamName(scope)}`;
   let minted = 0;
+  let interrupts = 0;
 
-  const isUsable = (id: string) => id !== "" && id.length <= MAX_ID && !OWN_IDS.test(id);
+  const isUsable = (id: string) => isPlainId(id) && !OWN_IDS.test(id);
   const isUsed = (id: string) => taken.has(id) || (scope.isUsed?.(id, "message") ?? false);
   const mint = () => `${prefix}.m${(minted += 1)}`;
 
@@ -66,10 +74,16 @@ export function createIngestIds(scope: AgUiScope, isGiven: (id: string) => boole
       return start("text", id, round).id;
     },
     call(id) {
-      if (id !== "" && id.length <= MAX_ID) return id;
+      if (isPlainId(id)) return id;
       const own = calls.get(id) ?? `${prefix}.c${calls.size + 1}`;
       calls.set(id, own);
       return own;
+    },
+    interrupt(id) {
+      // An agent may give an interrupt the id of the call that it is about, and its next run's the same.
+      const named = `interrupt_${id}`;
+      if (isPlainId(named) && !scope.isUsed?.(named, "call")) return named;
+      return `${prefix}.i${(interrupts += 1)}`;
     },
   };
 }

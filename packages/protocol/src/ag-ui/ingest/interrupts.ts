@@ -2,13 +2,11 @@ import type { AgentItem } from "../../command.ts";
 import { AG_UI, INTERRUPT_TOOL } from "../interrupt.ts";
 import type { AgUiEventOf } from "../vocabulary.ts";
 import type { StreamedCall } from "./calls.ts";
+import { isPlainId, type IngestIds } from "./ids.ts";
 import { withOwn } from "./own.ts";
 
 type Outcome = NonNullable<AgUiEventOf<"RUN_FINISHED">["outcome"]>;
 type Interrupt = Extract<Outcome, { type: "interrupt" }>["interrupts"][number];
-
-/** The longest id that the session takes, in characters. */
-const MAX_ID = 256;
 
 /**
  * What an interrupt asks of people. One that names a call which this run made and left is that call's approval; any other
@@ -16,16 +14,18 @@ const MAX_ID = 256;
  */
 export function interruptItems(
   interrupts: readonly Interrupt[],
-  calls: ReadonlyMap<string, StreamedCall>,
+  { calls, ids }: { readonly calls: ReadonlyMap<string, StreamedCall>; readonly ids: IngestIds },
 ): AgentItem[] {
   const asked = new Set<string>();
   return interrupts.flatMap((interrupt): AgentItem[] => {
     const { toolCallId: callId } = interrupt;
     const call = callId === undefined ? undefined : calls.get(callId);
     const isLeft = call?.status === "ended" && !call.answered && !call.restated;
-    if (callId === undefined || !isLeft || asked.has(callId)) return interruptCall(interrupt);
+    if (callId === undefined || !isLeft || asked.has(callId)) {
+      return interruptCall(interrupt, ids.interrupt(interrupt.id));
+    }
     asked.add(callId);
-    return [approvalOf(interrupt, callId)];
+    return [approvalOf(interrupt, ids.call(callId))];
   });
 }
 
@@ -35,16 +35,15 @@ function approvalOf(interrupt: Interrupt, callId: string): AgentItem {
   return {
     type: "call.ask",
     callId,
-    ...(id !== "" && id.length <= MAX_ID && { approvalId: id }),
+    ...(isPlainId(id) && { approvalId: id }),
     reason: message ?? reason,
     ...(expiresAt !== undefined && { expiresAt }),
     metadata: { [AG_UI]: { interrupt } },
   };
 }
 
-function interruptCall(interrupt: Interrupt): AgentItem[] {
+function interruptCall(interrupt: Interrupt, toolCallId: string): AgentItem[] {
   const { id: _, expiresAt: __, subagentRunId, ...said } = interrupt;
-  const toolCallId = callIdOf(interrupt);
   const deadlineAt = timeOf(interrupt);
   const holdfast = { executor: "client", ...(deadlineAt !== undefined && { deadlineAt }) };
   return [
@@ -58,11 +57,6 @@ function interruptCall(interrupt: Interrupt): AgentItem[] {
     { type: "TOOL_CALL_ARGS", toolCallId, delta: JSON.stringify(said) },
     { type: "TOOL_CALL_END", toolCallId },
   ];
-}
-
-/** An id of its own: an agent may give an interrupt the id of the call that it is about. */
-function callIdOf({ id }: Interrupt): string {
-  return `interrupt_${id}`.slice(0, MAX_ID);
 }
 
 /** When it expires, Unix milliseconds; what is no time never does. */

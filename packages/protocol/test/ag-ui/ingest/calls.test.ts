@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { call, contentOf, encode, FINISHED, result, session, STARTED, text } from "./support.ts";
+import {
+  call,
+  contentOf,
+  encode,
+  FINISHED,
+  interrupted,
+  result,
+  session,
+  STARTED,
+  text,
+} from "./support.ts";
 
 describe("12.5 calls of an AG-UI agent", () => {
   it("seed: an agent-executed tool answers in-stream via TOOL_CALL_RESULT, and its result does not reopen the call", () => {
@@ -186,13 +196,79 @@ describe("12.5 calls of an AG-UI agent", () => {
       ...text("t", "done"),
       FINISHED,
     ];
-    const { skipped } = stream(again, { approved: new Set(["c1"]) });
+    const { skipped } = stream(again, { approved: new Map([["c1", desk.call("c1")]]) });
     expect(skipped).toEqual([]);
     agent().finish();
     expect([...desk.state.calls.keys()]).toEqual(["c1"]);
     expect(desk.call("c1")).toMatchObject({ outcome: "ok", rev: 1 });
     expect(run().outcome).toBe("complete");
   });
+
+  describe("seed: a call is not represented as approved when it was not", () => {
+    /** What becomes of an approved call under whose id its agent says this. */
+    function after(...said: object[]) {
+      const made = session();
+      const { stream, desk, agent, runId } = made;
+      const interrupt = { id: "i1", reason: "tool_call", toolCallId: "c1" };
+      stream([STARTED, ...call("c1", "pay", '{"to":"Ann","n":1}'), interrupted(interrupt)]);
+      agent().finish();
+      desk.user({ type: "call.decide", callId: "c1", approvalId: "i1", approved: true });
+      desk.start(runId);
+      const events = [STARTED, ...said, FINISHED];
+      const { skipped } = stream(events, { approved: new Map([["c1", desk.call("c1")]]) });
+      expect(skipped).toEqual([]);
+      agent().finish();
+      return { ...made, calls: [...desk.state.calls.values()] };
+    }
+
+    it.each([
+      ["written otherwise", call("c1", "pay", '{ "n": 1, "to": "Ann" }')],
+      ["without its arguments", call("c1", "pay", "")],
+      ["not at all", []],
+    ])("what comes again %s is the call that was approved", (_, said) => {
+      const { calls } = after(...said, result("c1", "paid"));
+      expect(calls).toMatchObject([
+        { id: "c1", outcome: "ok", answer: { answer: { text: "paid" } } },
+      ]);
+      expect(calls).toHaveLength(1);
+    });
+
+    it.each([
+      ["other arguments", call("c1", "pay", '{"to":"Bob","n":1}')],
+      ["arguments that go on", [...call("c1", "pay"), ...call("c1", "pay", '{"more":1}')]],
+      ["another tool", call("c1", "refund", "")],
+    ])("what has its id and %s is another call, which nobody approved", (_, said) => {
+      const { calls, run } = after(...said, result("c1", "paid"));
+      const [approved, other] = calls;
+      expect(approved).toMatchObject({ id: "c1", outcome: "error", reason: "unanswered" });
+      expect(other).toMatchObject({ providerId: "c1", outcome: "ok" });
+      expect(other?.approval).toBeUndefined();
+      expect(JSON.stringify(run().metadata)).toContain('"rule":"changed"');
+    });
+
+    it("and its early result is its own", () => {
+      const [start, args, end] = call("c1", "pay", '{"n":2}');
+      const early = [start, result("c1", "early", "r"), args, end].flatMap((it) => it ?? []);
+      const { calls, desk } = after(...early, ...text("t", "Done."));
+      expect(desk.state.items.get("t")?.round).toBe(Number(calls[1]?.round) + 1);
+      expect(calls[0]).toMatchObject({ reason: "unanswered" });
+      expect(calls[1]).toMatchObject({ answer: { answer: { text: "early" } } });
+    });
+  });
+
+  it.each(["", "x".repeat(257), "\ud83d"])(
+    "an id that no call may have gives it another, and its result goes there: %j",
+    (id) => {
+      const { stream, desk } = session();
+      const said = [...call(id, "search"), result(id, "found", "r"), ...call("c", "search", "{}")];
+      expect(stream([STARTED, ...said, FINISHED]).skipped).toEqual([]);
+      expect([...desk.state.calls.keys()]).toEqual(["run1.1.c1", "c"]);
+      expect(desk.call("run1.1.c1")).toMatchObject({
+        answer: { answer: { text: "found" } },
+        metadata: { "ag-ui": { toolCallId: id } },
+      });
+    },
+  );
 
   it("an id that an earlier call had gives a call of its own, and its result goes there", () => {
     const { stream, desk, agent, runId } = session();

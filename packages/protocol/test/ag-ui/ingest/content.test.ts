@@ -86,6 +86,57 @@ describe("12.5 content of an AG-UI agent", () => {
     ]);
   });
 
+  it.each([
+    [{ executor: "client", deadlineAt: 5 }, undefined],
+    [{ executor: 7 }, { executor: 7 }],
+    [{ deadlineAt: "soon" }, { deadlineAt: "soon" }],
+    [{ argumentsEncoding: "zip" }, { argumentsEncoding: "zip" }],
+    [{ providerCallId: "" }, { providerCallId: "" }],
+    ["x", "x"],
+    [null, null],
+  ])("hints to the session that are none are its agent's own: %j", (holdfast, own) => {
+    const metadata = { holdfast, a: 1 };
+    const { items } = encode([STARTED, ...call("c", "t", "{}", { metadata })]);
+    expect(contentOf(items)[0]).toMatchObject({
+      metadata: own === undefined ? metadata : { a: 1, "ag-ui": { holdfast: own } },
+    });
+    expect(JSON.stringify(contentOf(items)[0]).match(/"holdfast"/g)).toHaveLength(1);
+  });
+
+  it("a property that a session would read otherwise is kept as RAW", () => {
+    const event = { type: "CUSTOM", name: "n", value: 1, expiresAt: "x" };
+    const { items } = encode([STARTED, event, FINISHED]);
+    expect(contentOf(items)).toEqual([
+      { type: "CUSTOM", name: "n", value: 1 },
+      { type: "RAW", source: "ag-ui", event },
+    ]);
+  });
+
+  it("what amends something that is nowhere is noted, unless the session has it", () => {
+    const changes = [
+      { type: "ACTIVITY_DELTA", messageId: "x", activityType: "plan", patch: [] },
+      {
+        type: "REASONING_ENCRYPTED_VALUE",
+        subtype: "tool-call",
+        entityId: "c",
+        encryptedValue: "e",
+      },
+    ];
+    const notesOf = (isUsed: (id: string, what: string) => boolean) => {
+      const input = { threadId: "s1", runId: "run", messages: [], tools: [], context: [] };
+      const { items } = encode([STARTED, ...changes, FINISHED], { input, isUsed });
+      expect(contentOf(items)).toEqual(changes);
+      return [...JSON.stringify(items).matchAll(/"rule":"(.*?)".*?"id":"(.*?)"/g)].map((it) =>
+        it.slice(1),
+      );
+    };
+    expect(notesOf(() => false)).toEqual([
+      ["D11", "x"],
+      ["D11", "c"],
+    ]);
+    expect(notesOf((id, what) => id === (what === "call" ? "c" : "x"))).toEqual([]);
+  });
+
   it("chunks become messages, and what they close is closed before what closed it", () => {
     const chunks = [
       { type: "TEXT_MESSAGE_CHUNK", messageId: "t", delta: "a" },
@@ -158,14 +209,51 @@ describe("12.5 ids that were used before", () => {
     expect(items.some(({ type }) => type === "TEXT_MESSAGE_CONTENT")).toBe(false);
   });
 
-  it.each(["", "round:1", "x".repeat(257)])(
+  it.each(["", "round:1", "x".repeat(257), "\ud83d"])(
     "and so are those that no message may have: %j",
     (id) => {
       const { stream, texts } = session();
-      expect(stream([STARTED, ...text(id, "x"), FINISHED]).skipped).toEqual([]);
-      expect(texts()).toEqual(["x"]);
+      const { items, skipped } = stream([STARTED, ...text(id, "x"), FINISHED]);
+      expect([skipped, texts()]).toEqual([[], ["x"]]);
+      const ids = items.flatMap((it) => ("messageId" in it ? it.messageId : []));
+      expect(ids).toEqual(ids.map(() => "run1.1.m1"));
     },
   );
+
+  it("nor can they name anything else: whatever is named has one id, the same each time", () => {
+    const by = { subagentRunId: "" };
+    const activity = { messageId: "\ud800", activityType: "plan" };
+    const value = { subtype: "tool-call", entityId: "", encryptedValue: "e" };
+    const [start, , end] = call("", "");
+    const { items } = encode([
+      STARTED,
+      { type: "SUBAGENT_STARTED", ...by, name: "n" },
+      {
+        type: "SUBAGENT_STARTED",
+        subagentRunId: "s",
+        name: "n",
+        parentSubagentRunId: "",
+        parentToolCallId: "",
+      },
+      { type: "ACTIVITY_SNAPSHOT", ...activity, content: {} },
+      { type: "ACTIVITY_DELTA", ...activity, patch: [] },
+      start,
+      end,
+      { type: "REASONING_ENCRYPTED_VALUE", ...value },
+      { type: "SUBAGENT_FINISHED", ...by },
+    ]);
+    const own = "r1.1.o1";
+    expect(contentOf(items)).toMatchObject([
+      { subagentRunId: own },
+      { parentSubagentRunId: own, parentToolCallId: "r1.1.c1" },
+      { messageId: "r1.1.o2" },
+      { messageId: "r1.1.o2" },
+      { toolCallId: "r1.1.c1", toolCallName: own },
+      { toolCallId: "r1.1.c1" },
+      { entityId: "r1.1.c1" },
+      { subagentRunId: own },
+    ]);
+  });
 
   it("a message that goes on after its round does so as one of its own", () => {
     const { stream, texts } = session();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { INTERRUPT_TOOL } from "@holdfast/protocol/ag-ui";
+import { agUiInput, INTERRUPT_TOOL } from "@holdfast/protocol/ag-ui";
 import { call, encode, FINISHED, interrupted, result, session, STARTED, text } from "./support.ts";
 
 const INPUT = { threadId: "s1", runId: "run", messages: [], tools: [], context: [] };
@@ -73,6 +73,28 @@ describe("12.5 how a run ends", () => {
     expect(JSON.stringify(items)).not.toContain("history");
   });
 
+  it.each([
+    ["whole", (other: object[]) => other],
+    ["that is cut off", (other: object[]) => other.slice(0, -1)],
+    [
+      "that fails",
+      (other: object[]) => [...other.slice(0, -1), { type: "RUN_ERROR", message: "x" }],
+    ],
+  ])("another run after the one that was asked for changes nothing: one %s", (_, part) => {
+    const other = [{ ...STARTED, runId: "x" }, ...text("u", "other"), { ...FINISHED, runId: "x" }];
+    const events = [STARTED, ...text("t", "mine"), FINISHED, ...part(other)];
+    const { encoder, items } = encode(events, { input: INPUT });
+    expect([encoder.outcome, encoder.failure, encoder.violation]).toEqual([
+      "success",
+      undefined,
+      undefined,
+    ]);
+    expect(JSON.stringify(items)).not.toContain("other");
+    // Where none was asked for, it is one of them, and the last.
+    const all = encode(events).encoder;
+    expect(all.failure === undefined).toBe(part(other) === other);
+  });
+
   it("a run that failed is over, whatever its agent begins after it", () => {
     const again = [STARTED, ...text("t", "again"), FINISHED];
     const events = [STARTED, ...text("t", "once"), { type: "RUN_ERROR", message: "No." }, ...again];
@@ -81,6 +103,34 @@ describe("12.5 how a run ends", () => {
       expect(encoder.failure).toEqual({ code: "agent_error", message: "No." });
       expect(JSON.stringify(items)).not.toContain("again");
     }
+  });
+
+  const LONG = "x".repeat(100_000);
+  it.each([
+    ["the agent's failure", [STARTED, { type: "RUN_ERROR", code: LONG, message: LONG }]],
+    ["a rule that it broke", [STARTED, { type: "TEXT_MESSAGE_END", messageId: LONG }]],
+    ["a run that was cut off", [{ ...STARTED, runId: LONG }]],
+  ])("is said in few words, however long those are that come: %s", (_, events) => {
+    const { encoder } = encode(events);
+    const { code = "", message = "" } = encoder.failure ?? {};
+    expect(message).toContain("xxx");
+    expect([code.length < 300, message.length < 5_000]).toEqual([true, true]);
+  });
+
+  it("is noted in an annotation of its own where the agent has much to say", () => {
+    const begun = { ...STARTED, rawEvent: LONG };
+    const odd = { type: LONG, [LONG]: 1 };
+    const { items } = encode([begun, odd, { ...FINISHED, result: LONG, outcome: null }]);
+    const records = items.flatMap((it) =>
+      it.type === "run.annotate" ? [it.metadata["ag-ui"] as { "1": Record<string, unknown> }] : [],
+    );
+    const [short, long, last, whole] = records.map((it) => it["1"]);
+    expect([short, last]).toEqual([{ runId: "run" }, { runId: "run", outcome: "success" }]);
+    expect([long, whole]).toMatchObject([
+      { runId: "run", rawEvent: LONG },
+      { runId: "run", rawEvent: LONG, outcome: "success", result: LONG },
+    ]);
+    expect(JSON.stringify(whole?.["diagnostics"]).length).toBeLessThan(3_000);
   });
 
   it("results of calls that never became complete are kept when the run fails", () => {
@@ -164,6 +214,52 @@ describe("12.5 interrupts", () => {
     stream([STARTED, ...call("c1", "pay"), interrupted(pay, { ...pay, id: "i2" })]);
     expect(desk.call("c1").approval?.id).toBe("i1");
     expect(desk.call("interrupt_i2").name).toBe(INTERRUPT_TOOL);
+  });
+
+  it("one that has the id of another run's waits for an answer of its own", () => {
+    const { stream, desk, agent, run, runId } = session();
+    const ask = { id: "confirm", reason: "ask", message: "Sure?" };
+    const resumed = (text: string) => {
+      const waits = [...desk.state.calls.values()].find(({ status }) => status === "open");
+      const answer = { type: "text", text } as const;
+      desk.user({ type: "call.answer", callId: waits?.id ?? "none", outcome: "ok", answer });
+      desk.start(runId);
+      return agUiInput(desk.state, { runId }).input.resume;
+    };
+    for (const said of ["one", "two", "three"]) {
+      expect(stream([STARTED, interrupted(ask)]).skipped).toEqual([]);
+      agent().finish();
+      expect(run().status).toBe("suspended");
+      expect(resumed(said)).toEqual([
+        { interruptId: "confirm", status: "resolved", payload: said },
+      ]);
+    }
+    expect([...desk.state.calls.keys()]).toEqual(["interrupt_confirm", "run1.2.i1", "run1.3.i1"]);
+  });
+
+  it("those whose ids no call may have are calls of their own too", () => {
+    const { stream, desk } = session();
+    const ids = ["x".repeat(300), `${"x".repeat(300)}y`, "\ud800"];
+    const asked = ids.map((id, n) => ({ id, reason: "ask", message: `${n}` }));
+    expect(stream([STARTED, interrupted(...asked)]).skipped).toEqual([]);
+    const calls = [...desk.state.calls.values()];
+    expect(calls.map((it) => [it.id, JSON.parse(it.arguments)])).toEqual([
+      ["run1.1.i1", { reason: "ask", message: "0" }],
+      ["run1.1.i2", { reason: "ask", message: "1" }],
+      ["run1.1.i3", { reason: "ask", message: "2" }],
+    ]);
+  });
+
+  it("an approval of a call whose id no call may have is that call's", () => {
+    const { stream, desk } = session();
+    const id = "x".repeat(300);
+    const { skipped } = stream([
+      STARTED,
+      ...call(id, "pay"),
+      interrupted({ ...pay, toolCallId: id }),
+    ]);
+    expect(skipped).toEqual([]);
+    expect([...desk.state.calls.values()]).toMatchObject([{ name: "pay", approval: { id: "i1" } }]);
   });
 
   it("two of one id break the protocol", () => {

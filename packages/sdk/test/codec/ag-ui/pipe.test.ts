@@ -102,6 +102,22 @@ test("12.5 a frontend tool's answer crosses to the next run, and so does an appr
   ]);
 });
 
+test("12.5.4 a worker pipes what no session takes as an id, or as a hint", async () => {
+  await using lab = await openLab();
+  const by = { subagentRunId: "" };
+  await using agent = await startAgent(lab, () => [
+    { type: "SUBAGENT_STARTED", ...by, name: "helper" },
+    { type: "TEXT_MESSAGE_START", messageId: "", ...by, name: "n", metadata: { holdfast: 7 } },
+    { type: "TEXT_MESSAGE_CONTENT", messageId: "", delta: "Hello.", ...by, code: 5 },
+    { type: "TEXT_MESSAGE_END", messageId: "", ...by },
+    { type: "SUBAGENT_FINISHED", ...by },
+    FINISHED,
+  ]);
+  const session = await lab.session();
+  const { run, text } = await lab.until(session, ended(await lab.send(session, "Hi")));
+  expect([run.outcome, text, agent.refused]).toEqual(["complete", "Hello.", []]);
+});
+
 test.each([
   ["breaks off", [], "agent_lost"],
   [

@@ -1,0 +1,11 @@
+import { AG_UI_RULES, type AgUiViolation } from "@holdfast/protocol/ag-ui";
+
+/** One thing that a stream holds: what should be an event, or what is wrong with how it was written. */
+export type Recorded =
+  | { readonly event: unknown }
+  | { readonly problem: Omit<AgUiViolation, "index"> };
+
+/** A problem of the bytes of a stream, which no event is to blame for. */
+export function misread(message: string): Recorded {
+  return { problem: { rule: "D13", message, ...AG_UI_RULES.D13 } };
+}
