@@ -57,7 +57,8 @@ function stateOf(state: SessionState, path: readonly string[], run: Run): unknow
   const isAsked = run.requests?.some(({ activation }) => activation === run.activation?.attempt);
   const asked = run.input?.state;
   if (isAsked && asked !== undefined) return asked;
-  return agUiState(state, path) ?? asked ?? {};
+  const said = agUiState(state, path);
+  return said === undefined ? (asked ?? {}) : said;
 }
 
 function toolsOf({ clientTools = [], tools: own }: Run): Tool[] {

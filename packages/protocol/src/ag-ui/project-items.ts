@@ -145,9 +145,9 @@ export function resultEvent(face: Face, call: Call): AgUiEvent[] {
   const id = held.get(message.id) ? `result:${call.id}` : message.id;
   if (held.get(id)) return [];
   if (id !== message.id) face.owed = true;
-  held.putResult(call.id, { id, role: "tool", owner: undefined, hasContent: true });
-  open.owners.message.set(id, undefined);
-  const { toolCallId, content, metadata } = message;
+  const { toolCallId, content, metadata, subagentRunId: owner } = message;
+  held.putResult(call.id, { id, role: "tool", owner, hasContent: true });
+  open.owners.message.set(id, owner);
   return [
     {
       type: "TOOL_CALL_RESULT",
@@ -155,6 +155,7 @@ export function resultEvent(face: Face, call: Call): AgUiEvent[] {
       toolCallId,
       content,
       role: "tool",
+      ...(owner !== undefined && { subagentRunId: owner }),
       ...(metadata && { metadata }),
     },
   ];

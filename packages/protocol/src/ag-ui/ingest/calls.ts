@@ -11,6 +11,8 @@ export interface StreamedCall {
   status: "open" | "ended";
   arguments: string;
   answered: boolean;
+  /** Whose it is, as its first start said. */
+  readonly owner?: string | undefined;
   /** One of an earlier run that was approved, told again. */
   readonly restated?: true;
   /** A result that came before the call was complete. */
@@ -38,6 +40,7 @@ export function createCallIngest(context: IngestContext): CallIngest {
 
   function start(event: AgUiEventOf<"TOOL_CALL_START">): AgentItem[] {
     const { toolCallId: said, toolCallName: name, parentMessageId: parent } = event;
+    const { subagentRunId: tag } = event;
     const known = calls.get(said);
     if (!known && scope.approved?.has(said)) {
       calls.set(said, { name, status: "open", arguments: "", answered: false, restated: true });
@@ -51,7 +54,7 @@ export function createCallIngest(context: IngestContext): CallIngest {
     const goesOn = known && !known.answered;
     const items = goesOn ? [] : rounds.before(parent);
     if (goesOn) known.status = "open";
-    else calls.set(said, { name, status: "open", arguments: "", answered: false });
+    else calls.set(said, { name, status: "open", arguments: "", answered: false, owner: tag });
     const toolCallId = ids.call(said);
     const parentMessageId = parent === undefined ? undefined : ids.parent(parent, rounds.number);
     rounds.began(`call ${said}`, parent ?? said);
@@ -60,9 +63,12 @@ export function createCallIngest(context: IngestContext): CallIngest {
       toolCallId: toolCallId === said ? undefined : said,
       parentMessageId: parentMessageId === parent ? undefined : parent,
     };
+    // A start that goes on with it need not say again whose it is.
+    const owner = goesOn ? known.owner : tag;
     items.push({
       ...event,
       toolCallId,
+      ...(owner !== undefined && { subagentRunId: owner }),
       ...(parentMessageId !== undefined && { parentMessageId }),
       ...withOwn(event.metadata, own),
     });
