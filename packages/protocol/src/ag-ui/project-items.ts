@@ -1,13 +1,13 @@
 import type { Call } from "../call.ts";
 import type { ContentEvent, EventOf } from "../events.ts";
 import type { TextItem } from "../item.ts";
-import type { SessionState } from "../state.ts";
+import { callsOf, type SessionState } from "../state.ts";
 import { contentOf } from "./content-parts.ts";
 import type { Face } from "./face.ts";
 import type { AgUiEvent } from "./face-event.ts";
 import { knownFields } from "./known-fields.ts";
 import { isShown, sealedItem } from "./messages.ts";
-import { isPatch } from "./json-patch.ts";
+import { isObjectPatch } from "./json-patch.ts";
 import { placeOf, placeOfCall } from "./place.ts";
 import { ownedAs, untagged } from "./project-frames.ts";
 import { agUiExtra, mergedMetadata, shownMetadata } from "./shown-metadata.ts";
@@ -214,7 +214,7 @@ export function activity(
     case "ACTIVITY_DELTA": {
       const id = placeIn(face, state, "activity", event.messageId);
       const isKnown = held.get(id)?.role === "activity";
-      return isKnown && isPatch(event.patch)
+      return isKnown && isObjectPatch(event.patch)
         ? [{ ...untagged(event), messageId: id, ...more }]
         : [];
     }
@@ -240,10 +240,16 @@ export function sealed(
     return isSeen ? [{ ...untagged(event), ...more }] : [];
   }
   const item = sealedItem(state, shown?.runId, event);
-  const entityId = item && placeIn(face, state, item.kind, item.id);
-  return entityId !== undefined && held.get(entityId)
-    ? [{ ...untagged(event), entityId, ...more }]
-    : [];
+  const entityId = item ? placeIn(face, state, item.kind, item.id) : event.entityId;
+  const isSeen = item ? held.get(entityId) : carries(face, state, entityId);
+  return isSeen ? [{ ...untagged(event), entityId, ...more }] : [];
+}
+
+/** Whether a message carries a call of the run that is shown. */
+function carries({ held, shown }: Face, state: SessionState, messageId: string): boolean {
+  const message = held.get(messageId);
+  if (!shown || message?.role !== "assistant") return false;
+  return callsOf(state, shown.runId).some(({ id }) => held.home(id) === message);
 }
 
 function placeIn(
