@@ -2,6 +2,7 @@ import { HttpAgent, type Message } from "@ag-ui/client";
 import type { AgUiInput } from "@holdfast/protocol/ag-ui";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { follow } from "../../../protocol/test/ag-ui/client.ts";
 import { openStage, PAGE } from "../faces/ag-ui/stage.ts";
 import { endpoint, type Asked } from "./endpoint.ts";
 import { FRONTEND, lawfulThread, type Said } from "./lawful.ts";
@@ -15,8 +16,46 @@ afterEach(() => vi.restoreAllMocks());
 
 const TOOLS = FRONTEND.map((name) => ({ ...PAGE, name }));
 
+/** What a client is left with after a run, and what its agent was asked with for that. */
+interface Left {
+  readonly messages: readonly Message[];
+  readonly state: unknown;
+  readonly interrupts: readonly unknown[];
+  readonly input: Omit<AgUiInput, "runId">;
+}
+
+/** @param more what the agent says at the end of each run, of what it was asked with and all it said */
+async function twoClients(
+  more: (input: AgUiInput, said: readonly object[]) => Promise<readonly object[]>,
+  look: (through: Left, direct: Left) => void,
+): Promise<void> {
+  let script: (asked: Asked) => Promise<void> = () => Promise.resolve();
+  await using agent = await endpoint((asked) => script(asked));
+  await using stage = await openStage({ agents: { demo: { url: agent.url } } });
+  let threads = 0;
+  await fc.assert(
+    fc.asyncProperty(lawfulThread, async (runs) => {
+      const threadId = `t${(threads += 1)}`;
+      const through = stage.client({ thread: threadId });
+      const direct = new HttpAgent({ url: agent.url, threadId });
+      let pending: readonly string[] = [];
+      for (const [n, said] of runs.entries()) {
+        const before = agent.asked.length;
+        script = async (asked) => play(said, n, asked, await more(asked.input, said.events));
+        for (const client of [through, direct]) await goOn(client, n, pending);
+        const [ours, theirs, ...others] = agent.asked.slice(before).map(({ input }) => input);
+        if (!ours || !theirs) throw new Error("The agent was not asked.");
+        expect(others).toEqual([]);
+        look(leftOf(through, ours), leftOf(direct, theirs));
+        ({ pending } = said);
+      }
+    }),
+    { numRuns },
+  );
+}
+
 /** Says a run to whoever asks. */
-function play({ events, pending, end }: Said, n: number, asked: Asked): void {
+function play({ events, pending, end }: Said, n: number, asked: Asked, more: readonly object[]) {
   const { threadId, runId } = asked.input;
   const ends: Record<Said["end"], object> = {
     success: {},
@@ -26,48 +65,8 @@ function play({ events, pending, end }: Said, n: number, asked: Asked): void {
     error: { type: "RUN_ERROR", message: "no", code: "quota" },
   };
   const of = end === "error" ? {} : { type: "RUN_FINISHED", threadId, runId, result: { n } };
-  asked.start(...events, { ...of, ...ends[end] }).end();
+  asked.start(...events, ...more, { ...of, ...ends[end] }).end();
 }
-
-it(
-  "12.5 a stock client behind Holdfast ends every run with the messages, state and interrupts of one straight on the agent, and the agent is asked the same",
-  { timeout },
-  async () => {
-    let runs: readonly Said[] = [];
-    let current = 0;
-    const heard = new Set<string>();
-    await using agent = await endpoint((asked) => {
-      const said = runs[current];
-      if (said) play(said, current, asked);
-    });
-    await using stage = await openStage({ agents: { demo: { url: agent.url } } });
-    let threads = 0;
-    await fc.assert(
-      fc.asyncProperty(lawfulThread, async (thread) => {
-        runs = thread;
-        const threadId = `t${(threads += 1)}`;
-        const through = stage.client({ thread: threadId });
-        const direct = new HttpAgent({ url: agent.url, threadId });
-        let pending: readonly string[] = [];
-        for (const [n, said] of runs.entries()) {
-          for (const { type } of said.events) heard.add(type);
-          current = n;
-          const before = agent.asked.length;
-          for (const client of [through, direct]) await goOn(client, n, pending);
-          expect(plain(through.messages)).toEqual(plain(direct.messages));
-          expect(through.state).toEqual(direct.state);
-          expect(through.pendingInterrupts).toEqual(direct.pendingInterrupts);
-          const [ours, theirs, ...more] = agent.asked.slice(before).map(({ input }) => input);
-          expect(more).toEqual([]);
-          expect(ours && inputOf(ours)).toEqual(theirs && inputOf(theirs));
-          ({ pending } = said);
-        }
-      }),
-      { numRuns },
-    );
-    if (numRuns >= 100) expect([...heard].toSorted()).toEqual(EVERYTHING);
-  },
-);
 
 /** Answers what waits, or says something new, and runs the agent. */
 async function goOn(client: HttpAgent, n: number, pending: readonly string[]): Promise<void> {
@@ -76,7 +75,7 @@ async function goOn(client: HttpAgent, n: number, pending: readonly string[]): P
   });
   for (const toolCallId of pending) answer(client, toolCallId);
   if (pending.length === 0 && resume.length === 0) {
-    client.messages.push({ id: `u${n}`, role: "user", content: "Go on." });
+    client.messages.push({ id: `u${n}`, role: "user", content: `Go on, ${n}.` });
   }
   await client.runAgent({ tools: TOOLS, ...(resume.length > 0 && { resume }) });
 }
@@ -90,6 +89,16 @@ function answer({ messages }: HttpAgent, toolCallId: string): void {
   messages.splice(at, 0, { id: `a-${toolCallId}`, role: "tool", toolCallId, content: "seen" });
 }
 
+/** The stock client leaves out a state that is null: an agent may want to know. */
+function leftOf(client: HttpAgent, { runId: _, state, messages, ...rest }: AgUiInput): Left {
+  return {
+    messages: plain(client.messages),
+    state: client.state as unknown,
+    interrupts: client.pendingInterrupts,
+    input: { ...rest, messages: [...plain(messages)], ...(state !== null && { state }) },
+  };
+}
+
 /** Messages with no text and with an empty one are one. */
 function plain(messages: readonly Message[]): readonly Message[] {
   return messages.map((message) => {
@@ -101,10 +110,75 @@ function plain(messages: readonly Message[]): readonly Message[] {
   });
 }
 
-/** What the agent is asked with, but for the run's id. The stock client leaves out a state that is null. */
-function inputOf({ runId: _, state, messages, ...rest }: AgUiInput) {
-  return { ...rest, messages: plain(messages), ...(state !== null && { state }) };
+it(
+  "12.5 a stock client behind Holdfast ends every run with the messages, state and interrupts of one straight on the agent, and the agent is asked the same",
+  { timeout },
+  async () => {
+    const heard = new Set<string>();
+    await twoClients(
+      (_, said) => {
+        for (const event of said) if ("type" in event) heard.add(String(event.type));
+        return Promise.resolve([]);
+      },
+      (through, direct) => expect(through).toEqual(direct),
+    );
+    if (numRuns >= 100) expect([...heard].toSorted()).toEqual(EVERYTHING);
+  },
+);
+
+/** What an agent holds after a run, of what it was asked with and said. */
+async function kept({ messages }: AgUiInput, said: readonly object[]): Promise<Message[]> {
+  const run = { threadId: "s1", runId: "r" };
+  const events = [
+    { type: "RUN_STARTED", ...run },
+    ...said,
+    { type: "CUSTOM", name: "end", value: 1 },
+    { type: "RUN_ERROR", message: "It is enough." },
+  ];
+  const all = await follow(events as never, { messages });
+  return all.messages.filter(({ role }) => role !== "activity" && role !== "reasoning");
 }
+
+it(
+  "12.5.7 so it does where the agent ends each run with a snapshot of all that it keeps",
+  { timeout },
+  async () => {
+    await twoClients(
+      async (input, said) => [{ type: "MESSAGES_SNAPSHOT", messages: await kept(input, said) }],
+      (through, direct) => expect(through).toEqual(direct),
+    );
+  },
+);
+
+it(
+  "12.5.7 and where it keeps all that under ids of its own: it is asked with those",
+  { timeout },
+  async () => {
+    await twoClients(
+      async (input, said) => {
+        const messages = (await kept(input, said)).map((it) => {
+          // A client that answers puts that behind the call, and a stock merge moves nothing.
+          return /^(?:kept |a-)/.test(it.id) ? it : { ...it, id: `kept ${it.id}` };
+        });
+        return [{ type: "MESSAGES_SNAPSHOT", messages }];
+      },
+      (through, direct) => {
+        // A client that watched the stream has the ids of that, and what it holds of reasoning where it came.
+        const asStreamed = (messages: readonly Message[]) =>
+          messages.flatMap((it) => {
+            const isAside = it.role === "reasoning" || it.role === "activity";
+            return isAside ? [] : [{ ...it, id: it.id.replace("kept ", "") }];
+          });
+        const ofAgent = ({ messages, ...rest }: Left["input"]) => ({
+          ...rest,
+          messages: messages.filter(({ role }) => role !== "reasoning"),
+        });
+        expect(asStreamed(through.messages)).toEqual(asStreamed(direct.messages));
+        expect(ofAgent(through.input)).toEqual(ofAgent(direct.input));
+      },
+    );
+  },
+);
 
 /** What an agent may say within a run, of before 1.0 and snapshots of messages apart, and something of its own. */
 const EVERYTHING = [

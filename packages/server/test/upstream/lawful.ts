@@ -217,6 +217,12 @@ function renamed(event: Event, { n, at, unanswered }: Naming): Event | undefined
         // With arguments that are no JSON, a client's call is never the client's.
         delta: event["delta"] === undefined ? undefined : " ",
       });
+    case "ACTIVITY_DELTA": {
+      // One that leaves no object has no place in a message, though a client takes it.
+      const patch = event["patch"] as readonly { readonly path?: unknown }[];
+      if (patch.some(({ path }) => path === "")) return undefined;
+      return put({ messageId: id("a", event["messageId"]) });
+    }
     case "MESSAGES_SNAPSHOT":
       return undefined;
     default:

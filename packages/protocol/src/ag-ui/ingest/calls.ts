@@ -13,6 +13,10 @@ export interface StreamedCall {
   answered: boolean;
   /** Whose it is, as its first start said. */
   readonly owner?: string | undefined;
+  /** The message that carries it, as its first start said. */
+  readonly parent?: string | undefined;
+  /** The message that its result makes, as the agent calls it. */
+  resultId?: string;
   /** One of an earlier run that was approved, told again. */
   readonly restated?: true;
   /** A result that came before the call was complete. */
@@ -54,7 +58,8 @@ export function createCallIngest(context: IngestContext): CallIngest {
     const goesOn = known && !known.answered;
     const items = goesOn ? [] : rounds.before(parent);
     if (goesOn) known.status = "open";
-    else calls.set(said, { name, status: "open", arguments: "", answered: false, owner: tag });
+    else
+      calls.set(said, { name, status: "open", arguments: "", answered: false, owner: tag, parent });
     const toolCallId = ids.call(said);
     const parentMessageId = parent === undefined ? undefined : ids.parent(parent, rounds.number);
     rounds.began(`call ${said}`, parent ?? said);
@@ -131,13 +136,17 @@ export function createCallIngest(context: IngestContext): CallIngest {
         // It is tolerated, and nothing can be answered that is not complete.
         call.held ??= { type: "TOOL_CALL_RESULT", ...event };
         call.answered = true;
+        call.resultId ??= event.messageId;
         return [];
       }
       if (!call && isHistoryKnown() && !isGivenCall(said)) {
         note("unknown_call", `There is a result of the call '${said}', which nobody made.`, said);
         return [{ type: "RAW", source: AG_UI, event }];
       }
-      if (call) call.answered = true;
+      if (call) {
+        call.answered = true;
+        call.resultId ??= event.messageId;
+      }
       return answer(event, error);
     },
     abandon() {

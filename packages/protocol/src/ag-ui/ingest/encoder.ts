@@ -1,11 +1,12 @@
 import type { Encoder } from "../../codec.ts";
 import type { AgentItem } from "../../command.ts";
 import type { RunFailure } from "../../events.ts";
+import { canonical } from "../../canonical.ts";
 import { isObject } from "../../json.ts";
 import { AG_UI } from "../interrupt.ts";
 import { createAgUiReader, endAgUi, readAgUi } from "../reader.ts";
 import { violates, type AgUiViolation, type AgUiWarning } from "../rules.ts";
-import { isAgUiType, type AgUiEvent, type AgUiEventOf } from "../vocabulary.ts";
+import { isAgUiType, type AgUiEvent, type AgUiEventOf, type AgUiMessage } from "../vocabulary.ts";
 import { createCallIngest } from "./calls.ts";
 import type { IngestContext } from "./context.ts";
 import { createDiagnostics, type AgUiDiagnostic } from "./diagnostics.ts";
@@ -63,7 +64,20 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   const base: IngestContext = { scope, ids, rounds, note, isGivenCall, isHistoryKnown };
   const messages = createMessageIngest(base);
   const calls = createCallIngest(base);
-  const context: SnapshotContext = { ...base, messages, calls, take, isGivenMessage };
+  const renamed = new Map<string, string>();
+  const rename = (id: string, to: string) => {
+    if (renamed.size < MOST_RENAMED || renamed.has(id)) renamed.set(id, to);
+  };
+  const history = () => given.list;
+  const context: SnapshotContext = {
+    ...base,
+    messages,
+    calls,
+    take,
+    isGivenMessage,
+    rename,
+    history,
+  };
 
   function note(rule: AgUiDiagnostic["rule"], message: string, id?: string): void {
     diagnostics.note({ rule, message, index, ...(id !== undefined && { id }) });
@@ -144,10 +158,17 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
       case "RUN_ERROR":
         return failed(event);
       case "MESSAGES_SNAPSHOT":
-        return snapshotItems(event, context);
+        return snapshot(event);
       default:
         return take(event);
     }
+  }
+
+  function snapshot(event: AgUiEventOf<"MESSAGES_SNAPSHOT">): AgentItem[] {
+    const items = snapshotItems(event, context);
+    const said = Object.fromEntries(renamed);
+    const isTold = canonical(said) === canonical(record["renamed"] ?? {});
+    return isTold ? items : [...items, ...annotate({ renamed: said })];
   }
 
   function started(event: AgUiEventOf<"RUN_STARTED">): AgentItem[] {
@@ -227,9 +248,14 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   };
 }
 
+/** How many messages one stream may call otherwise than before. */
+const MOST_RENAMED = 1_000;
+
 /** What was there before the stream: what its input holds, or else what its agent or the session says. */
 class Given {
   readonly messages = new Set<string>();
+  /** In order. */
+  readonly list: AgUiMessage[] = [];
   readonly #calls = new Set<string>();
   readonly #scope: AgUiScope;
   isKnown = false;
@@ -258,6 +284,7 @@ class Given {
     this.isKnown = true;
     for (const message of messages) {
       this.messages.add(message.id);
+      this.list.push(message);
       if (message.role !== "assistant") continue;
       for (const { id } of message.toolCalls ?? []) this.#calls.add(id);
     }
