@@ -1,3 +1,4 @@
+import { canonicalArguments } from "../../canonical.ts";
 import type { Answer } from "../../call.ts";
 import type { AgentItem, CallAnswerCommand } from "../../command.ts";
 import { AG_UI } from "../interrupt.ts";
@@ -12,16 +13,18 @@ export interface StreamedCall {
   arguments: string;
   answered: boolean;
   /** Whose it is, as its first start said. */
-  readonly owner?: string | undefined;
+  owner?: string | undefined;
   /** The message that carries it, as its first start said. */
-  readonly parent?: string | undefined;
+  parent?: string | undefined;
   /** The message that its result makes, as the agent calls it. */
   resultId?: string;
-  /** One of an earlier run that was approved, told again. */
-  readonly restated?: true;
+  /** One of an earlier run that was approved, told again: how it begins. */
+  restated?: StartEvent;
   /** A result that came before the call was complete. */
   held?: AgUiEventOf<"TOOL_CALL_RESULT">;
 }
+
+type StartEvent = AgUiEventOf<"TOOL_CALL_START">;
 
 type ResultEvent = Pick<AgUiEventOf<"TOOL_CALL_RESULT">, "toolCallId" | "messageId" | "content"> &
   Partial<AgUiEventOf<"TOOL_CALL_RESULT">>;
@@ -39,15 +42,14 @@ export interface CallIngest {
 }
 
 export function createCallIngest(context: IngestContext): CallIngest {
-  const { scope, ids, rounds, note, isGivenCall, isHistoryKnown } = context;
+  const { scope, ids, rounds, note, isGivenCall, isHistoryKnown, history } = context;
   const calls = new Map<string, StreamedCall>();
 
   function start(event: AgUiEventOf<"TOOL_CALL_START">): AgentItem[] {
-    const { toolCallId: said, toolCallName: name, parentMessageId: parent } = event;
-    const { subagentRunId: tag } = event;
+    const { toolCallId: said, toolCallName: name } = event;
     const known = calls.get(said);
-    if (!known && scope.approved?.has(said)) {
-      calls.set(said, { name, status: "open", arguments: "", answered: false, restated: true });
+    if (!known && scope.approved?.has(said) && (givenCall(said)?.name ?? name) === name) {
+      calls.set(said, { name, status: "open", arguments: "", answered: false, restated: event });
       note("restated", `The call '${said}' was approved before this run, and came again.`, said);
       return [];
     }
@@ -55,11 +57,18 @@ export function createCallIngest(context: IngestContext): CallIngest {
       known.status = "open";
       return [];
     }
-    const goesOn = known && !known.answered;
-    const items = goesOn ? [] : rounds.before(parent);
-    if (goesOn) known.status = "open";
-    else
-      calls.set(said, { name, status: "open", arguments: "", answered: false, owner: tag, parent });
+    if (known && !known.answered) {
+      known.status = "open";
+      // A start that goes on with it need not say again whose it is.
+      return startItems(event, known.owner);
+    }
+    const { parentMessageId: parent, subagentRunId: owner } = event;
+    calls.set(said, { name, status: "open", arguments: "", answered: false, owner, parent });
+    return [...rounds.before(parent), ...startItems(event, owner)];
+  }
+
+  function startItems(event: StartEvent, owner: string | undefined): AgentItem[] {
+    const { toolCallId: said, parentMessageId: parent } = event;
     const toolCallId = ids.call(said);
     const parentMessageId = parent === undefined ? undefined : ids.parent(parent, rounds.number);
     rounds.began(`call ${said}`, parent ?? said);
@@ -68,16 +77,34 @@ export function createCallIngest(context: IngestContext): CallIngest {
       toolCallId: toolCallId === said ? undefined : said,
       parentMessageId: parentMessageId === parent ? undefined : parent,
     };
-    // A start that goes on with it need not say again whose it is.
-    const owner = goesOn ? known.owner : tag;
-    items.push({
+    const item: AgentItem = {
       ...event,
       toolCallId,
       ...(owner !== undefined && { subagentRunId: owner }),
       ...(parentMessageId !== undefined && { parentMessageId }),
       ...withOwn(event.metadata, own),
-    });
-    return items;
+    };
+    return [item];
+  }
+
+  /** What the call was that has this id in the history. */
+  function givenCall(id: string) {
+    const calls = history().flatMap((it) => (it.role === "assistant" ? (it.toolCalls ?? []) : []));
+    return calls.findLast((call) => call.id === id)?.function;
+  }
+
+  /** A call that has an approved one's id and other arguments is another, which nobody approved. */
+  function otherCall(id: string, call: StreamedCall): AgentItem[] {
+    const { restated, arguments: text } = call;
+    const given = restated && givenCall(id);
+    if (!given || canonicalArguments(given.arguments) === canonicalArguments(text)) return [];
+    const { parentMessageId: parent, subagentRunId: owner } = restated;
+    delete call.restated;
+    Object.assign(call, { owner, parent });
+    const items = [...rounds.before(parent), ...startItems(restated, owner)];
+    return text === ""
+      ? items
+      : [...items, { type: "TOOL_CALL_ARGS", toolCallId: ids.call(id), delta: text }];
   }
 
   function answer(event: ResultEvent, error?: string): AgentItem[] {
@@ -122,11 +149,14 @@ export function createCallIngest(context: IngestContext): CallIngest {
     end(event) {
       const call = calls.get(event.toolCallId);
       if (!call) return [];
+      const other = otherCall(event.toolCallId, call);
       call.status = "ended";
       rounds.ended(`call ${event.toolCallId}`);
       const { held } = call;
       delete call.held;
-      const ended = call.restated ? [] : [{ ...event, toolCallId: ids.call(event.toolCallId) }];
+      const ended = call.restated
+        ? []
+        : [...other, { ...event, toolCallId: ids.call(event.toolCallId) }];
       return held ? [...ended, ...answer(held)] : ended;
     },
     result(event, error) {

@@ -61,14 +61,14 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   const rounds = createRounds(scope.steers);
   const { isCall: isGivenCall, isMessage: isGivenMessage } = given;
   const isHistoryKnown = () => given.isKnown;
-  const base: IngestContext = { scope, ids, rounds, note, isGivenCall, isHistoryKnown };
+  const history = () => given.list;
+  const base: IngestContext = { scope, ids, rounds, note, isGivenCall, isHistoryKnown, history };
   const messages = createMessageIngest(base);
   const calls = createCallIngest(base);
   const renamed = new Map<string, string>();
   const rename = (id: string, to: string) => {
     if (renamed.size < MOST_RENAMED || renamed.has(id)) renamed.set(id, to);
   };
-  const history = () => given.list;
   const context: SnapshotContext = {
     ...base,
     messages,
@@ -76,7 +76,6 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
     take,
     isGivenMessage,
     rename,
-    history,
   };
 
   function note(rule: AgUiDiagnostic["rule"], message: string, id?: string): void {

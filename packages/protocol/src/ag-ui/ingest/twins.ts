@@ -6,7 +6,7 @@ import type { MessageIngest } from "./messages.ts";
 export interface TwinsContext {
   readonly messages: MessageIngest;
   readonly calls: CallIngest;
-  /** What the stream's agent was told of, where that is known. */
+  /** What the stream's agent was told of; nothing where that is not known. */
   readonly history: () => readonly AgUiMessage[];
 }
 
