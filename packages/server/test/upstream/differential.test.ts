@@ -77,7 +77,12 @@ async function goOn(client: HttpAgent, n: number, pending: readonly string[]): P
   if (pending.length === 0 && resume.length === 0) {
     client.messages.push({ id: `u${n}`, role: "user", content: `Go on, ${n}.` });
   }
-  await client.runAgent({ tools: TOOLS, ...(resume.length > 0 && { resume }) });
+  await client.runAgent({
+    tools: TOOLS,
+    context: [{ description: "Which run", value: String(n) }],
+    forwardedProps: { n, deep: [null, { kept: true }] },
+    ...(resume.length > 0 && { resume }),
+  });
 }
 
 /** Puts an answer where a client's own page does: behind its call. */
