@@ -78,6 +78,45 @@ describe("12.5 an AG-UI agent behind Holdfast, and stock clients before it", () 
     ]);
   });
 
+  it("where a resumed run failed, its client says the same again beside a message: what was approved is not executed by that", async () => {
+    const asks = [
+      { id: "i1", reason: "ask" },
+      { id: "i2", reason: "tool_call", toolCallId: "c1" },
+    ];
+    await using agent = await endpoint(
+      (asked) =>
+        asked
+          .start(...call("c1", "pay"))
+          .finish({ outcome: { type: "interrupt", interrupts: asks } }),
+      (asked) => asked.start().send({ type: "RUN_ERROR", message: "No." }).end(),
+      (asked) => asked.start(...text("t", "Fine.")).finish(),
+    );
+    await using stage = await openStage({ agents: { demo: { url: agent.url } } });
+    const client = stage.client();
+    client.messages = [user("u1", "Hi")];
+    await running(client).ended;
+    const resume = (colour: string) => [
+      { interruptId: "i1", status: "resolved" as const, payload: { colour } },
+      { interruptId: "i2", status: "resolved" as const, payload: { approved: true } },
+    ];
+    const failed = await running(client, { resume: resume("red") }).ended;
+    expect(failed.at(-1)).toMatchObject({ type: "RUN_ERROR", message: "No." });
+    expect(client.pendingInterrupts).toHaveLength(2);
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const again = (colour: string) => running(client, { resume: resume(colour) }).ended;
+    await expect(again("red")).rejects.toThrow("run_ended");
+    client.messages.push(user("u2", "Again?"));
+    await expect(again("blue")).rejects.toThrow("already_answered");
+    vi.restoreAllMocks();
+    expect((await again("red")).at(-1)).toMatchObject({ outcome: { type: "success" } });
+    expect(client.pendingInterrupts).toEqual([]);
+    expect(agent.asked).toHaveLength(3);
+    expect(agent.asked[2]?.input.resume).toEqual([
+      { interruptId: "i1", status: "resolved", payload: { colour: "red" } },
+      { interruptId: "i2", status: "cancelled" },
+    ]);
+  });
+
   it("a cancel in the middle of arguments closes the agent's connection; its viewers see a run that was cancelled, and a call that was not executed", async () => {
     const [start = {}, args = {}] = call("c1", "pay", '{"n":');
     await using agent = await endpoint(
