@@ -14,7 +14,8 @@ export type AgUiAfterCut =
  * What is left to do after an attempt of the same activation that did not come to its end; undefined: all of it.
  *
  * An attempt that was lost or handed back leaves its agent's run cut off, and AG-UI cannot go on with that. It is asked
- * for again only where nothing of it stands: where it had made calls, its agent may have done what cannot be done twice.
+ * for again only where nothing of it stands, and its agent had no call of its own to make: it may have gone on without being
+ * heard, and done what cannot be done twice.
  */
 export function agUiAfterCut(state: SessionState, run: Run): AgUiAfterCut | undefined {
   for (
@@ -24,9 +25,8 @@ export function agUiAfterCut(state: SessionState, run: Run): AgUiAfterCut | unde
   ) {
     const record = recordOf(run, attempt);
     if (!record) continue; // nothing came of it
-    const stands = callsOf(state, run.id).filter(
-      (call) => call.attempt === attempt && isThere(call),
-    );
+    const calls = callsOf(state, run.id).filter((call) => call.attempt === attempt);
+    const stands = calls.filter(isThere);
     switch (record.outcome) {
       case "success":
       case "interrupt":
@@ -39,7 +39,7 @@ export function agUiAfterCut(state: SessionState, run: Run): AgUiAfterCut | unde
         return { type: "fail", error: { code, message } };
       }
       case undefined:
-        if (stands.length === 0) continue;
+        if (stands.length === 0 && calls.every(isClients) && !hasApproved(state, run)) continue;
         return { type: "fail", error: { code: "agent_lost", message: CUT } };
     }
   }
@@ -47,7 +47,7 @@ export function agUiAfterCut(state: SessionState, run: Run): AgUiAfterCut | unde
 }
 
 const CUT =
-  "Whoever asked the agent stopped while it was at work. What it said up to then stands; it is not asked again by itself, since its tools may have run.";
+  "Whoever asked the agent stopped while it was at work. It is not asked again by itself, since its tools may have run.";
 
 interface RunRecord {
   readonly outcome?: "success" | "interrupt" | "cancelled" | "error";
@@ -58,6 +58,15 @@ interface RunRecord {
 function recordOf(run: Run, attempt: number): RunRecord | undefined {
   const records = run.metadata?.[AG_UI] as Record<string, RunRecord> | undefined;
   return records?.[String(attempt)];
+}
+
+const isClients = ({ executor }: Call) => executor === "client";
+
+/** Whether the agent was to execute a call that was approved, which it may do without another word. */
+function hasApproved(state: SessionState, run: Run): boolean {
+  return callsOf(state, run.id).some((call) => {
+    return call.status === "open" && !isClients(call) && call.approval?.decision?.approved === true;
+  });
 }
 
 function isThere(call: Call): boolean {

@@ -17,7 +17,7 @@ import { isShown } from "./messages.ts";
 import { createOpenItems } from "./open-items.ts";
 import { frameEvent } from "./project-frames.ts";
 import { startCall, startText } from "./project-items.ts";
-import { agUiState } from "./state-value.ts";
+import { toldState } from "./state-value.ts";
 import { tell } from "./tell.ts";
 
 /**
@@ -79,7 +79,7 @@ export function isStateOther(face: Face, state: SessionState): boolean {
   if (options.state === undefined) return true;
   face.stateTold = true;
   face.stateStale = false;
-  return canonical(options.state) !== canonical(agUiState(state, path) ?? {});
+  return canonical(options.state) !== canonical(toldState(state, path));
 }
 
 /** Compares what the reader posted with what the session has, once. */

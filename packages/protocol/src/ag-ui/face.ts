@@ -5,7 +5,7 @@ import type { AgUiEvent, AgUiMessage, Peer } from "./face-event.ts";
 import type { Held } from "./held.ts";
 import { messagesAlong, userMessage } from "./messages.ts";
 import type { OpenItems } from "./open-items.ts";
-import { agUiState } from "./state-value.ts";
+import { agUiState, toldState } from "./state-value.ts";
 import { tell } from "./tell.ts";
 
 export interface ProjectionOptions {
@@ -102,12 +102,11 @@ export function noteOwners(
 /** Tells the reader the thread's state, where it has or had one. */
 export function tellState(face: Face, state: SessionState): AgUiEvent[] {
   const path = statePathOf(face, state);
-  const snapshot = agUiState(state, path);
   face.stateStale = false;
   face.statePath = path.at(-1);
-  if (snapshot === undefined && !face.stateTold) return [];
+  if (agUiState(state, path) === undefined && !face.stateTold) return [];
   face.stateTold = true;
-  return [{ type: "STATE_SNAPSHOT", snapshot: snapshot ?? {} }];
+  return [{ type: "STATE_SNAPSHOT", snapshot: toldState(state, path) }];
 }
 
 /** Messages that steer the run it is shown and wait still, which the reader holds since it sent them. */

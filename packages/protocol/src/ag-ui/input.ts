@@ -57,7 +57,8 @@ function stateOf(state: SessionState, path: readonly string[], run: Run): unknow
   const isAsked = run.requests?.some(({ activation }) => activation === run.activation?.attempt);
   const asked = run.input?.state;
   if (isAsked && asked !== undefined) return asked;
-  return agUiState(state, path) ?? asked ?? {};
+  const said = agUiState(state, path);
+  return said === undefined ? (asked ?? {}) : said;
 }
 
 function toolsOf({ clientTools = [], tools: own }: Run): Tool[] {
@@ -130,11 +131,16 @@ function toolMessage(
   };
 }
 
+/** Nobody but its agent executes it, and AG-UI can ask for that in words alone. */
+const APPROVED =
+  "Approved, with these arguments, and not executed yet: call it again with the same id to execute it.";
+
 /** Of a call that has no result: what is to be said of that. Made for this history, never stored. */
 function pendingMessage(call: Call | undefined, ids: OwnIds): AgUiMessage[] {
   const result = call && resultOf(call);
   if (!call || result?.kind !== "note") return [];
-  const { text } = result;
+  const isApproved = call.status === "open" && call.approval?.decision?.approved === true;
+  const text = isApproved ? APPROVED : result.text;
   return [
     {
       id: `result:${call.id}`,

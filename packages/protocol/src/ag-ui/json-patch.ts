@@ -25,6 +25,20 @@ export function isPatch(patch: unknown): patch is Operation[] {
   return Array.isArray(patch) && patch.every(isOperation);
 }
 
+/**
+ * Whether a patch leaves an object an object, as what an activity holds has to be: of the whole it says nothing but what
+ * object it is.
+ */
+export function isObjectPatch(patch: unknown): patch is Operation[] {
+  return (
+    isPatch(patch) &&
+    patch.every((operation) => {
+      const isWhole = operation.path === "" && operation.op !== "test";
+      return !isWhole || ("value" in operation && isObject(operation.value));
+    })
+  );
+}
+
 function isOperation(operation: unknown): boolean {
   if (!isObject(operation) || !isPointer(operation["path"])) return false;
   switch (operation["op"]) {

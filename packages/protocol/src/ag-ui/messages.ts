@@ -8,7 +8,7 @@ import { pathTo, wasRead } from "../tree.ts";
 import { contentOf } from "./content-parts.ts";
 import type { AgUiMessage, Peer } from "./face-event.ts";
 import { INTERRUPT_TOOL } from "./interrupt.ts";
-import { patched } from "./json-patch.ts";
+import { isObjectPatch, patched } from "./json-patch.ts";
 import { placeOf, placeOfCall } from "./place.ts";
 import { agUiExtra, shownMetadata } from "./shown-metadata.ts";
 import { toolMessageOf } from "./tool-message.ts";
@@ -98,23 +98,32 @@ function createList(state: SessionState, peer: Peer) {
       case "ACTIVITY_DELTA": {
         const activity = byId.get(place("activity", event.messageId));
         if (activity?.role !== "activity") return;
+        if (!isObjectPatch(event.patch)) return;
         addMetadata(activity, event);
         const content = patched(activity.content, event.patch);
         if (!content) return;
-        // A patch may put anything in the place of the whole; a stock client keeps it as it is.
+        // An object stays one.
         activity.content = content.value as agui.ActivityMessage["content"];
         activity.activityType = event.activityType;
         return;
       }
       case "REASONING_ENCRYPTED_VALUE": {
         const item = sealedItem(state, runId, event);
-        const message = item && byId.get(place(item.kind, item.id));
+        const message = item ? byId.get(place(item.kind, item.id)) : carrierOf(runId, event);
         if (message && message.role !== "activity") message.encryptedValue = event.encryptedValue;
         return;
       }
       default:
         return;
     }
+  }
+
+  /** A message that only carries calls of the run. */
+  function carrierOf(runId: string, { subtype, entityId }: EventOf<"REASONING_ENCRYPTED_VALUE">) {
+    const message = subtype === "message" ? byId.get(entityId) : undefined;
+    return message && carried.get(message)?.some((call) => call.runId === runId)
+      ? message
+      : undefined;
   }
 
   function addActivity(event: Extract<ContentEvent, { type: "ACTIVITY_SNAPSHOT" }>): void {

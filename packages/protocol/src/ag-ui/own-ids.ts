@@ -1,4 +1,5 @@
 import { isObject, type Metadata } from "../json.ts";
+import type { Run } from "../run.ts";
 import { partsOf, type SessionState } from "../state.ts";
 import { AG_UI } from "./interrupt.ts";
 
@@ -27,6 +28,7 @@ export function ownIds(state: SessionState, path: readonly string[]): OwnIds {
       calls.add(id, call.providerId);
       if (call.answer) messages.add(call.answer.messageId, saidId(call.answer.metadata));
     }
+    for (const [from, to] of renamedIn(state.runs.get(nodeId))) messages.rename(from, to);
   }
   return { message: messages.swapped(), call: calls.swapped() };
 }
@@ -38,6 +40,13 @@ class Names {
     if (said !== undefined && said !== "" && said !== id) this.#newest.set(said, id);
   }
 
+  /** What was called so before, if anything is, else what has that id. */
+  rename(from: string, to: string): void {
+    const id = this.#newest.get(from) ?? from;
+    this.#newest.delete(from);
+    this.add(id, to);
+  }
+
   swapped(): (id: string) => string {
     const names = new Map<string, string>();
     for (const [said, id] of this.#newest) {
@@ -46,6 +55,19 @@ class Names {
     }
     return (id) => names.get(id) ?? id;
   }
+}
+
+/** What the agent of a run called otherwise in its snapshots than before, in order. */
+function renamedIn(run: Run | undefined): [string, string][] {
+  const records = run?.metadata?.[AG_UI];
+  if (!isObject(records)) return [];
+  return Object.values(records).flatMap((record) => {
+    const renamed = isObject(record) ? record["renamed"] : undefined;
+    if (!isObject(renamed)) return [];
+    return Object.entries(renamed).filter(
+      (it): it is [string, string] => typeof it[1] === "string",
+    );
+  });
 }
 
 function saidId(metadata: Metadata | undefined): string | undefined {

@@ -1,13 +1,13 @@
 import type { Call } from "../call.ts";
 import type { ContentEvent, EventOf } from "../events.ts";
 import type { TextItem } from "../item.ts";
-import type { SessionState } from "../state.ts";
+import { callsOf, type SessionState } from "../state.ts";
 import { contentOf } from "./content-parts.ts";
 import type { Face } from "./face.ts";
 import type { AgUiEvent } from "./face-event.ts";
 import { knownFields } from "./known-fields.ts";
 import { isShown, sealedItem } from "./messages.ts";
-import { isPatch } from "./json-patch.ts";
+import { isObjectPatch } from "./json-patch.ts";
 import { placeOf, placeOfCall } from "./place.ts";
 import { ownedAs, untagged } from "./project-frames.ts";
 import { agUiExtra, mergedMetadata, shownMetadata } from "./shown-metadata.ts";
@@ -145,9 +145,9 @@ export function resultEvent(face: Face, call: Call): AgUiEvent[] {
   const id = held.get(message.id) ? `result:${call.id}` : message.id;
   if (held.get(id)) return [];
   if (id !== message.id) face.owed = true;
-  held.putResult(call.id, { id, role: "tool", owner: undefined, hasContent: true });
-  open.owners.message.set(id, undefined);
-  const { toolCallId, content, metadata } = message;
+  const { toolCallId, content, metadata, subagentRunId: owner } = message;
+  held.putResult(call.id, { id, role: "tool", owner, hasContent: true });
+  open.owners.message.set(id, owner);
   return [
     {
       type: "TOOL_CALL_RESULT",
@@ -155,6 +155,7 @@ export function resultEvent(face: Face, call: Call): AgUiEvent[] {
       toolCallId,
       content,
       role: "tool",
+      ...(owner !== undefined && { subagentRunId: owner }),
       ...(metadata && { metadata }),
     },
   ];
@@ -213,7 +214,7 @@ export function activity(
     case "ACTIVITY_DELTA": {
       const id = placeIn(face, state, "activity", event.messageId);
       const isKnown = held.get(id)?.role === "activity";
-      return isKnown && isPatch(event.patch)
+      return isKnown && isObjectPatch(event.patch)
         ? [{ ...untagged(event), messageId: id, ...more }]
         : [];
     }
@@ -239,10 +240,16 @@ export function sealed(
     return isSeen ? [{ ...untagged(event), ...more }] : [];
   }
   const item = sealedItem(state, shown?.runId, event);
-  const entityId = item && placeIn(face, state, item.kind, item.id);
-  return entityId !== undefined && held.get(entityId)
-    ? [{ ...untagged(event), entityId, ...more }]
-    : [];
+  const entityId = item ? placeIn(face, state, item.kind, item.id) : event.entityId;
+  const isSeen = item ? held.get(entityId) : carries(face, state, entityId);
+  return isSeen ? [{ ...untagged(event), entityId, ...more }] : [];
+}
+
+/** Whether a message carries a call of the run that is shown. */
+function carries({ held, shown }: Face, state: SessionState, messageId: string): boolean {
+  const message = held.get(messageId);
+  if (!shown || message?.role !== "assistant") return false;
+  return callsOf(state, shown.runId).some(({ id }) => held.home(id) === message);
 }
 
 function placeIn(

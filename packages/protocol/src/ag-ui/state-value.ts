@@ -24,6 +24,12 @@ export function agUiState(
   return value;
 }
 
+/** The thread's state as whoever is told of it has it: `{}` where nobody said anything. It may be null. */
+export function toldState(state: SessionState, path: readonly string[]): unknown {
+  const value = agUiState(state, path);
+  return value === undefined ? {} : value;
+}
+
 interface Change {
   readonly offset: Offset;
   readonly event: ContentEvent;

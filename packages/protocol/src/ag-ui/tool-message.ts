@@ -17,20 +17,20 @@ export function toolMessageOf(call: Call, peer: Peer): ToolMessage | undefined {
   if (!said) return undefined;
   const { content, error } = said;
   const metadata = shownMetadata(call.answer?.metadata);
+  const { encryptedValue, subagentRunId } = agUiExtra(call.answer?.metadata);
   const message: ToolMessage = {
     id: call.answer?.messageId ?? `result:${call.id}`,
     role: "tool",
     toolCallId: call.id,
     content: error === undefined || call.executor === "client" ? content : inWords(content, error),
+    ...(typeof subagentRunId === "string" && { subagentRunId }),
     ...(metadata && { metadata }),
   };
   if (call.executor !== "client") return message;
-  const { encryptedValue, subagentRunId } = agUiExtra(call.answer?.metadata);
   return {
     ...message,
     ...(error !== undefined && { error }),
     ...(typeof encryptedValue === "string" && { encryptedValue }),
-    ...(typeof subagentRunId === "string" && { subagentRunId }),
   };
 }
 

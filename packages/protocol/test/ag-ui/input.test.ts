@@ -53,6 +53,18 @@ describe("12.5.11 the input of an AG-UI agent's next run", () => {
     expect(agUiInput(desk.state, { runId }).input.state).toEqual({ made: 2 });
   });
 
+  it("has a state of null as that, whatever was asked for before", () => {
+    const { desk, runId, stream } = session();
+    const input = { state: { asked: 1 }, context: [], forwardedProps: {} };
+    const digest = "d".repeat(64);
+    applied(desk.user({ type: "run.request", requestId: "q", digest, of: { runId }, input }));
+    stream([STARTED, { type: "STATE_SNAPSHOT", snapshot: null }, FINISHED]);
+    applied(desk.agent(runId).finish());
+    const next = desk.send("m2");
+    desk.start(next);
+    expect(agUiInput(desk.state, { runId: next }).input.state).toBeNull();
+  });
+
   it("ends in the messages that wait to steer the run", () => {
     const { desk, runId, stream } = session();
     stream([STARTED, ...text("t", "so"), FINISHED]);

@@ -253,6 +253,22 @@ describe("seed: security", () => {
     expect(agUiMessages(desk.state)[2]).toMatchObject({ content: "Error: Denied: Too dear." });
   });
 
+  it("seed: a result that is attributed to a subagent is so in the stream and in every history", async () => {
+    const { desk, agent } = atWork();
+    agent.append({ type: "round.open" }, ...proposal("c1", "search"), {
+      type: "call.answer",
+      callId: "c1",
+      outcome: "ok",
+      answer: { type: "text", text: "3" },
+      metadata: { "ag-ui": { subagentRunId: "s1" } },
+    });
+    applied(agent.finish());
+    expect(ofType(played(desk), "TOOL_CALL_RESULT")).toMatchObject([{ subagentRunId: "s1" }]);
+    const told = { role: "tool", subagentRunId: "s1" };
+    expect((await held(desk)).messages).toContainEqual(expect.objectContaining(told));
+    expect(agUiMessages(desk.state)).toContainEqual(expect.objectContaining(told));
+  });
+
   it("seed: text inside a result is not protocol material", async () => {
     const { desk, agent } = atWork();
     const text = 'data: {"type":"RUN_FINISHED"}\n\n';

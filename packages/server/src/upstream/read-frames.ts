@@ -24,22 +24,21 @@ export async function* readFrames(
 ): AsyncGenerator<readonly Frame[], void, undefined> {
   let ready: Frame[] = [];
   let count = 0;
-  let tooLong = false;
+  let bad: UpstreamError | undefined;
   let isOver = false;
   const parser = createParser({
     maxBufferSize: MAX_FRAME,
     onEvent({ data }) {
-      if (data.length > MAX_FRAME) tooLong = true;
-      else if (!tooLong) {
-        const event = parse(data);
-        // What is left when the stream ends may be half of a frame.
-        if (event) ready.push({ event: event.value, size: data.length });
-        else if (!isOver) throw invalid(`Frame ${count} of its stream is no JSON.`);
-        count += 1;
-      }
+      if (bad) return;
+      const event = data.length > MAX_FRAME ? undefined : parse(data);
+      if (event) ready.push({ event: event.value, size: data.length });
+      else if (data.length > MAX_FRAME) bad = tooLong();
+      // What is left when the stream ends may be half of a frame.
+      else if (!isOver) bad = invalid(`Frame ${count} of its stream is no JSON.`);
+      count += 1;
     },
     onError({ type }: ParseError) {
-      if (type === "max-buffer-size-exceeded") tooLong = true;
+      if (type === "max-buffer-size-exceeded") bad ??= tooLong();
     },
   });
   const decoder = new TextDecoder();
@@ -52,9 +51,10 @@ export async function* readFrames(
       isOver = done;
       onBytes();
       parser.feed(done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true }));
-      if (tooLong) throw invalid(`A frame of its stream has more than ${MAX_FRAME} characters.`);
+      // What came before it stands, in the same piece too.
       if (ready.length > 0) yield ready;
       ready = [];
+      if (bad) throw bad;
       if (done) return;
     }
   } finally {
@@ -68,6 +68,10 @@ function parse(text: string): { readonly value: unknown } | undefined {
   } catch {
     return undefined;
   }
+}
+
+function tooLong(): UpstreamError {
+  return invalid(`A frame of its stream has more than ${MAX_FRAME} characters.`);
 }
 
 function invalid(message: string): UpstreamError {

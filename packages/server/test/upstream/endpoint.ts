@@ -85,10 +85,10 @@ export async function endpoint(...scripts: Script[]) {
 
 export type Endpoint = Awaited<ReturnType<typeof endpoint>>;
 
-export function text(messageId: string, delta: string): object[] {
+export function text(messageId: string, ...deltas: string[]): object[] {
   return [
     { type: "TEXT_MESSAGE_START", messageId, role: "assistant" },
-    { type: "TEXT_MESSAGE_CONTENT", messageId, delta },
+    ...deltas.map((delta) => ({ type: "TEXT_MESSAGE_CONTENT", messageId, delta })),
     { type: "TEXT_MESSAGE_END", messageId },
   ];
 }

@@ -189,10 +189,10 @@ describe("12.5 an AG-UI endpoint that fails", () => {
       await go;
       asked.finish();
     });
-    await using desk = scene({ url: agent.url, leaseMs: 60, heartbeatMs: 15 });
+    await using desk = scene({ url: agent.url, leaseMs: 400, heartbeatMs: 20 });
     const runId = await desk.say("Hi");
     await until("it is at work", () => agent.asked.length === 1);
-    const end = Date.now() + 200;
+    const end = Date.now() + 1_200;
     await until("three leases to pass", () => Date.now() > end);
     resolve();
     expect(await desk.reaches(runId, "ended")).toMatchObject({ outcome: "complete", attempt: 1 });
@@ -280,6 +280,38 @@ describe("12.5 a run of an AG-UI endpoint that is stopped", () => {
     expect(agent.asked).toHaveLength(1);
   });
 });
+
+it.each([
+  ["has begun to answer: it may have made the call", true, 2, { error: { code: "agent_lost" } }],
+  ["has not: it is asked again", false, 3, { outcome: "complete" }],
+])(
+  "12.5.15 a server stops when the agent was given an approval, and %s",
+  async (_, hasBegun, times, end) => {
+    const asks = [{ id: "i1", reason: "tool_call", toolCallId: "c1" }];
+    await using agent = await endpoint(
+      (asked) =>
+        asked
+          .start(...call("c1", "pay"))
+          .finish({ outcome: { type: "interrupt", interrupts: asks } }),
+      (asked) => void (hasBegun && asked.start({ type: "CUSTOM", name: "begun", value: 1 })),
+      (asked) => asked.start(result("c1", "paid")).finish(),
+    );
+    const storage = memoryStorage();
+    const first = scene({ url: agent.url, storage });
+    const runId = await first.say("Hi");
+    await first.reaches(runId, "suspended");
+    const decision = { callId: "c1", approvalId: "i1", approved: true };
+    await first.command({ type: "call.decide", ...decision });
+    await until("the agent to be asked again", () => agent.asked.length === 2);
+    await until("what it said", async () => {
+      return !hasBegun || JSON.stringify(await first.run(runId)).includes('"2"');
+    });
+    await first.server.close();
+    await using second = scene({ url: agent.url, storage });
+    expect(await second.reaches(runId, "ended")).toMatchObject(end);
+    expect(agent.asked).toHaveLength(times);
+  },
+);
 
 describe("12.5 a run of an AG-UI endpoint whose server was killed", () => {
   /** What a server leaves that was killed when this much of the agent's answer was in the log. */

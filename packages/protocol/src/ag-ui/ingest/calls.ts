@@ -12,11 +12,19 @@ export interface StreamedCall {
   status: "open" | "ended";
   arguments: string;
   answered: boolean;
+  /** Whose it is, as its first start said. */
+  owner?: string | undefined;
+  /** The message that carries it, as its first start said. */
+  parent?: string | undefined;
+  /** The message that its result makes, as the agent calls it. */
+  resultId?: string;
   /** It began with the id of a call of an earlier run that was approved, and may be that one told again. */
-  restated?: AgUiEventOf<"TOOL_CALL_START">;
+  restated?: StartEvent;
   /** A result that came before the call was complete. */
   held?: AgUiEventOf<"TOOL_CALL_RESULT">;
 }
+
+type StartEvent = AgUiEventOf<"TOOL_CALL_START">;
 
 type ResultEvent = Pick<AgUiEventOf<"TOOL_CALL_RESULT">, "toolCallId" | "messageId" | "content"> &
   Partial<AgUiEventOf<"TOOL_CALL_RESULT">>;
@@ -48,15 +56,18 @@ export function createCallIngest(context: IngestContext): CallIngest {
       known.status = "open";
       return [];
     }
-    const goesOn = known !== undefined && !known.answered;
-    if (goesOn) known.status = "open";
-    else calls.set(said, { name, status: "open", arguments: "", answered: false });
-    return begin(event, goesOn);
+    if (known && !known.answered) {
+      known.status = "open";
+      // A start that goes on with it need not say again whose it is.
+      return startItems(event, known.owner);
+    }
+    const { parentMessageId: parent, subagentRunId: owner } = event;
+    calls.set(said, { name, status: "open", arguments: "", answered: false, owner, parent });
+    return [...rounds.before(parent), ...startItems(event, owner)];
   }
 
-  function begin(event: AgUiEventOf<"TOOL_CALL_START">, goesOn = false): AgentItem[] {
+  function startItems(event: StartEvent, owner: string | undefined): AgentItem[] {
     const { toolCallId: said, parentMessageId: parent } = event;
-    const items = goesOn ? [] : rounds.before(parent);
     const toolCallId = ids.call(said);
     const parentMessageId = parent === undefined ? undefined : ids.parent(parent, rounds.number);
     rounds.began(`call ${said}`, parent ?? said);
@@ -65,13 +76,14 @@ export function createCallIngest(context: IngestContext): CallIngest {
       toolCallId: toolCallId === said ? undefined : said,
       parentMessageId: parentMessageId === parent ? undefined : parent,
     };
-    items.push({
+    const item: AgentItem = {
       ...event,
       toolCallId,
+      ...(owner !== undefined && { subagentRunId: owner }),
       ...(parentMessageId !== undefined && { parentMessageId }),
       ...withOwn(event.metadata, own),
-    });
-    return items;
+    };
+    return [item];
   }
 
   /** Where a call was announced as one that was approved, and is another, it begins after all. */
@@ -86,8 +98,10 @@ export function createCallIngest(context: IngestContext): CallIngest {
       return [];
     }
     note("changed", `The call '${said}' is not the one that was approved: it is another.`, said);
+    const { parentMessageId: parent, subagentRunId: owner } = restated;
     delete call.restated;
-    const begun = begin(restated);
+    Object.assign(call, { owner, parent });
+    const begun = [...rounds.before(parent), ...startItems(restated, owner)];
     if (delta === "") return begun;
     return [...begun, { type: "TOOL_CALL_ARGS", toolCallId: ids.call(said), delta }];
   }
@@ -150,13 +164,17 @@ export function createCallIngest(context: IngestContext): CallIngest {
         // It is tolerated, and nothing can be answered that is not complete.
         call.held ??= { type: "TOOL_CALL_RESULT", ...event };
         call.answered = true;
+        call.resultId ??= event.messageId;
         return [];
       }
       if (!call && isHistoryKnown() && !isGivenCall(said)) {
         note("unknown_call", `There is a result of the call '${said}', which nobody made.`, said);
         return [{ type: "RAW", source: AG_UI, event }];
       }
-      if (call) call.answered = true;
+      if (call) {
+        call.answered = true;
+        call.resultId ??= event.messageId;
+      }
       return answer(event, error);
     },
     abandon() {

@@ -1,3 +1,4 @@
+import type { AgUiMessage } from "../vocabulary.ts";
 import type { AgUiDiagnostic } from "./diagnostics.ts";
 import type { IngestIds } from "./ids.ts";
 import type { Rounds } from "./rounds.ts";
@@ -14,4 +15,6 @@ export interface IngestContext {
   readonly isGivenCall: (id: string) => boolean;
   /** Whether what was there before is known, so that anything else is known not to have been. */
   readonly isHistoryKnown: () => boolean;
+  /** What the stream's agent was told of; nothing where that is not known. */
+  readonly history: () => readonly AgUiMessage[];
 }

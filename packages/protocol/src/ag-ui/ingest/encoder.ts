@@ -1,11 +1,12 @@
 import type { Encoder } from "../../codec.ts";
 import type { AgentItem } from "../../command.ts";
 import type { RunFailure } from "../../events.ts";
+import { canonical } from "../../canonical.ts";
 import { isObject } from "../../json.ts";
 import { AG_UI } from "../interrupt.ts";
 import { createAgUiReader, endAgUi, readAgUi } from "../reader.ts";
 import { violates, type AgUiViolation, type AgUiWarning } from "../rules.ts";
-import { isAgUiType, type AgUiEvent, type AgUiEventOf } from "../vocabulary.ts";
+import { isAgUiType, type AgUiEvent, type AgUiEventOf, type AgUiMessage } from "../vocabulary.ts";
 import { createCallIngest } from "./calls.ts";
 import type { IngestContext } from "./context.ts";
 import { createDiagnostics, type AgUiDiagnostic } from "./diagnostics.ts";
@@ -61,14 +62,27 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
   const rounds = createRounds(scope.steers);
   const { isCall: isGivenCall, isMessage: isGivenMessage } = given;
   const isHistoryKnown = () => given.isKnown;
-  const base: IngestContext = { scope, ids, rounds, note, isGivenCall, isHistoryKnown };
+  const history = () => given.list;
+  const base: IngestContext = { scope, ids, rounds, note, isGivenCall, isHistoryKnown, history };
   const usable = createUsable(scope, (id) => {
     const message = `The id '${id}' cannot be used: what it names has another.`;
     diagnostics.note({ rule: "D12", message, index, id });
   });
   const messages = createMessageIngest(base);
   const calls = createCallIngest(base);
-  const context: SnapshotContext = { ...base, messages, calls, take, isGivenMessage };
+  const renamed = new Map<string, string>();
+  let toldNames = canonical({});
+  const rename = (id: string, to: string) => {
+    if (renamed.size < MOST_RENAMED || renamed.has(id)) renamed.set(id, to);
+  };
+  const context: SnapshotContext = {
+    ...base,
+    messages,
+    calls,
+    take,
+    isGivenMessage,
+    rename,
+  };
 
   function note(rule: AgUiDiagnostic["rule"], message: string, id?: string): void {
     diagnostics.note({ rule, message, index, ...(id !== undefined && { id }) });
@@ -154,10 +168,19 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
       case "RUN_ERROR":
         return failed(event);
       case "MESSAGES_SNAPSHOT":
-        return snapshotItems(event, context);
+        return snapshot(event);
       default:
         return take(event);
     }
+  }
+
+  function snapshot(event: AgUiEventOf<"MESSAGES_SNAPSHOT">): AgentItem[] {
+    const items = snapshotItems(event, context);
+    const names = Object.fromEntries(renamed);
+    const told = canonical(names);
+    if (told === toldNames) return items;
+    toldNames = told;
+    return [...items, ...record.note({}, { renamed: names })];
   }
 
   function started(event: AgUiEventOf<"RUN_STARTED">): AgentItem[] {
@@ -243,9 +266,14 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
 
 const UNASKED = "The stream ended without the run that was asked for.";
 
+/** How many messages one stream may call otherwise than before. */
+const MOST_RENAMED = 1_000;
+
 /** What was there before the stream: what its input holds, or else what its agent or the session says. */
 class Given {
   readonly messages = new Set<string>();
+  /** In order. */
+  readonly list: AgUiMessage[] = [];
   readonly #calls = new Set<string>();
   readonly #scope: AgUiScope;
   isKnown = false;
@@ -281,6 +309,7 @@ class Given {
     this.isKnown = true;
     for (const message of messages) {
       this.messages.add(message.id);
+      this.list.push(message);
       if (message.role !== "assistant") continue;
       for (const { id } of message.toolCalls ?? []) this.#calls.add(id);
     }

@@ -10,6 +10,7 @@ type Ended = AgUiEventOf<"TEXT_MESSAGE_END" | "REASONING_MESSAGE_END">;
 
 /** A message that the stream began, as far as it came. */
 export interface StreamedMessage {
+  readonly role: string;
   text: string;
   open: boolean;
   /** The round it is in. */
@@ -23,6 +24,8 @@ export interface MessageIngest {
   start(event: Started): AgentItem[];
   content(event: Content): AgentItem[];
   end(event: Ended): AgentItem[];
+  /** Forgets a message that was taken back. */
+  forget(kind: Kind, id: string): void;
 }
 
 export type Kind = "text" | "reasoning";
@@ -48,7 +51,10 @@ export function createMessageIngest(context: IngestContext): MessageIngest {
       if (changed) reused(context, said, changed);
       const known = messages.get(key);
       if (known && !changed) known.open = true;
-      else messages.set(key, { text: "", open: true, round: rounds.number });
+      else {
+        const role = event.role ?? "assistant";
+        messages.set(key, { role, text: "", open: true, round: rounds.number });
+      }
       rounds.began(key, said);
       const own = { messageId: messageId === said ? undefined : said };
       items.push({ ...event, messageId, ...withOwn(event.metadata, own) });
@@ -70,6 +76,7 @@ export function createMessageIngest(context: IngestContext): MessageIngest {
       const messageId = idOf(kind, event.messageId);
       return [messageId === event.messageId ? event : { ...event, messageId }];
     },
+    forget: (kind, id) => void messages.delete(messageKey(kind, id)),
   };
 }
 

@@ -1,41 +1,68 @@
 import type { AgentItem } from "../../command.ts";
 import type { AgUiEvent, AgUiEventOf, AgUiMessage } from "../vocabulary.ts";
-import type { CallIngest } from "./calls.ts";
 import type { IngestContext } from "./context.ts";
-import { messageKey, type Kind, type MessageIngest } from "./messages.ts";
+import { messageKey, type Kind } from "./messages.ts";
+import { twinsIn, type TwinsContext } from "./twins.ts";
 
-export interface SnapshotContext extends IngestContext {
-  readonly messages: MessageIngest;
-  readonly calls: CallIngest;
+export interface SnapshotContext extends IngestContext, TwinsContext {
   /** Has an event ingested as if the stream had said it. */
   readonly take: (event: AgUiEvent) => AgentItem[];
   /** Whether a message was there before this stream. */
   readonly isGivenMessage: (id: string) => boolean;
+  /** Notes that the agent calls a message otherwise from here on. */
+  readonly rename: (id: string, to: string) => void;
 }
 
 type Message<R extends AgUiMessage["role"]> = Extract<AgUiMessage, { role: R }>;
 
 /**
- * What a snapshot adds to its own run (SPEC 12.5): messages, calls and results that were not said yet, the rest of a text
- * that was, and another text in place of one that nobody has built on. What was settled before stands, whatever it
- * says, and so does what it leaves out.
+ * What a snapshot changes of its own run (SPEC 12.5): it adds messages, calls and results that were not said yet, and the rest
+ * of a text that was; and of what nobody has built on, it replaces texts and takes back what it leaves out. What was settled
+ * before stands, whatever it says, and so does what it leaves out of that.
  */
 export function snapshotItems(
   { messages }: AgUiEventOf<"MESSAGES_SNAPSHOT">,
   context: SnapshotContext,
 ): AgentItem[] {
-  const named = new Set(messages.map(({ id }) => id));
-  const items = messages.flatMap((message) => messageItems(message, context));
-  const left = [...context.messages.messages.keys()].filter((key) => {
-    return !named.has(key.slice(key.indexOf(" ") + 1));
-  });
-  if (left.length > 0) {
-    context.note(
-      "snapshot",
-      `A snapshot leaves out ${left.length} messages of its run: they stand.`,
-    );
+  const twins = twinsIn(messages, context);
+  for (const [id, known] of twins) context.rename(known, id);
+  const known = messages.map((it) => ({ ...it, id: twins.get(it.id) ?? it.id }));
+  const taken = leftOut(known, context);
+  return [...taken, ...known.flatMap((message) => messageItems(message, context))];
+}
+
+/** Takes back what a snapshot leaves out; a snapshot without any reasoning leaves that alone, as in a stock client. */
+function leftOut(snapshot: readonly AgUiMessage[], context: SnapshotContext): AgentItem[] {
+  const { messages, rounds, ids, note } = context;
+  const named = new Set(snapshot.map(({ id }) => id));
+  const hasReasoning = snapshot.some(({ role }) => role === "reasoning");
+  const gone = new Set<string>();
+  let standing = 0;
+  for (const [key, { open, round }] of messages.messages) {
+    const kind: Kind = key.startsWith("text ") ? "text" : "reasoning";
+    const id = key.slice(kind.length + 1);
+    if (named.has(id) || open || (kind === "reasoning" && !hasReasoning)) continue;
+    if (round !== rounds.number || !rounds.kept) {
+      standing += 1;
+      continue;
+    }
+    gone.add(ids.known(kind, id) ?? id);
+    messages.forget(kind, id);
   }
-  return items;
+  if (standing > 0) {
+    note("snapshot", `A snapshot leaves out ${standing} messages of its run: they stand.`);
+  }
+  if (gone.size === 0 || !rounds.kept) return [];
+  return rounds.replace(rounds.kept.filter((item) => !isOf(item, gone)));
+}
+
+/** Whether an item says something of one of these messages. */
+function isOf(item: AgentItem, messages: ReadonlySet<string>): boolean {
+  if (item.type === "REASONING_ENCRYPTED_VALUE") {
+    return item.subtype === "message" && messages.has(item.entityId);
+  }
+  const isText = /^(?:TEXT|REASONING)_MESSAGE_/.test(item.type);
+  return isText && "messageId" in item && messages.has(item.messageId ?? "");
 }
 
 function messageItems(message: AgUiMessage, context: SnapshotContext): AgentItem[] {

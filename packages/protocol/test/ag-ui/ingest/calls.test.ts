@@ -117,6 +117,16 @@ describe("12.5 calls of an AG-UI agent", () => {
     expect(desk.call("c1")).toMatchObject({ arguments: '{"a":1}', rev: 2 });
   });
 
+  it("seed: a start that reopens a subagent's call need not say again whose it is", () => {
+    const { stream, desk } = session();
+    const [start = {}, , end] = call("c1", "search");
+    const tag = { subagentRunId: "s1" };
+    const { skipped } = stream([STARTED, ...call("c1", "search", "[", tag), start, end]);
+    expect(skipped).toEqual([]);
+    expect([...desk.state.calls.keys()]).toEqual(["c1"]);
+    expect(desk.call("c1")).toMatchObject({ rev: 2, ...tag });
+  });
+
   it("seed: arguments are carried as text and not validated; what does not parse is no violation", () => {
     const { stream, desk, agent } = session();
     const { encoder } = stream([

@@ -1,3 +1,4 @@
+import { agUiInput, createAgUiEncoder } from "@holdfast/protocol/ag-ui";
 import { describe, expect, it } from "vitest";
 import { call, contentOf, encode, FINISHED, result, session, STARTED, text } from "./support.ts";
 
@@ -88,11 +89,129 @@ describe("12.5 a snapshot of an AG-UI agent", () => {
     ];
     const other = snapshot({ ...said("a", "other"), toolCalls: [made("c", "t", '{"x":1}')] });
     expect(stream([...events, other, FINISHED]).skipped).toEqual([]);
-    expect([texts(), desk.call("c").arguments]).toEqual([["one", "two"], "{}"]);
+    expect([texts(), desk.call("c").arguments]).toEqual([["one"], "{}"]);
     const diagnostics = JSON.stringify(run().metadata);
     expect(diagnostics).toContain("another text for the message 'a'");
     expect(diagnostics).toContain("other arguments for the call 'c'");
-    expect(diagnostics).toContain("leaves out 1 messages");
+  });
+
+  it("takes back what it leaves out and nobody has built on; what was settled or goes on stands", () => {
+    const { stream, texts, run } = session();
+    const reasoning = (id: string, delta: string) => [
+      { type: "REASONING_MESSAGE_START", messageId: id, role: "reasoning" },
+      { type: "REASONING_MESSAGE_CONTENT", messageId: id, delta },
+      { type: "REASONING_MESSAGE_END", messageId: id },
+    ];
+    const open = { type: "TEXT_MESSAGE_START", messageId: "d", role: "assistant" };
+    const end = { type: "TEXT_MESSAGE_END", messageId: "d" };
+    const { skipped } = stream([
+      STARTED,
+      ...text("a", "settled"),
+      ...call("c", "t"),
+      result("c", "r"),
+      ...reasoning("r1", "why"),
+      ...text("b", "wrong"),
+      ...text("e", "right"),
+      open,
+      snapshot(said("e", "right")),
+      snapshot(said("e", "right"), { id: "r2", role: "reasoning", content: "because" }),
+      // It is said again after all.
+      snapshot(
+        said("e", "right"),
+        { id: "r2", role: "reasoning", content: "because" },
+        said("b", "and"),
+      ),
+      end,
+      FINISHED,
+    ]);
+    expect(skipped).toEqual([]);
+    expect(texts()).toEqual(["settled", "right", "", "because", "and"]);
+    expect(JSON.stringify(run().metadata)).toContain("leaves out 1 messages");
+  });
+
+  it("without any reasoning leaves that alone, and the text of a round that has a call", () => {
+    const { stream, texts, run } = session({ clientTools: ["page"] });
+    const { skipped } = stream([
+      STARTED,
+      { type: "REASONING_MESSAGE_START", messageId: "r", role: "reasoning" },
+      { type: "REASONING_MESSAGE_CONTENT", messageId: "r", delta: "why" },
+      { type: "REASONING_MESSAGE_END", messageId: "r" },
+      snapshot(),
+      ...text("a", "so"),
+      ...call("c", "page"),
+      snapshot(),
+      FINISHED,
+    ]);
+    expect([skipped, texts()]).toEqual([[], ["why", "so"]]);
+    expect(JSON.stringify(run().metadata)).toContain("leaves out 1 messages");
+  });
+
+  it("names again what its agent called as something before: the newest is meant", () => {
+    const { desk, runId, stream, agent } = session();
+    stream([STARTED, ...text("m", "one"), FINISHED]);
+    agent().finish();
+    const next = desk.send("m2");
+    desk.start(next);
+    const { input } = agUiInput(desk.state, { runId: next });
+    const encoder = createAgUiEncoder({
+      runId: next,
+      attempt: 1,
+      input,
+      isUsed: (id) => desk.state.items.has(id),
+    });
+    const events = [
+      { ...STARTED, runId: input.runId },
+      ...text("m", "two"),
+      snapshot(said("M", "two")),
+      { ...FINISHED, runId: input.runId },
+    ];
+    desk.agent(next).append(...events.flatMap((event) => encoder.encode(event)));
+    desk.agent(next).finish();
+    const last = desk.send("m3");
+    desk.start(last);
+    const { messages } = agUiInput(desk.state, { runId: last }).input;
+    expect(messages.map(({ id, content }) => [id, content])).toEqual([
+      ["m1", "m1"],
+      ["m", "one"],
+      ["m2", "m2"],
+      ["M", "two"],
+      ["m3", "m3"],
+    ]);
+    expect(desk.run(runId).outcome).toBe("complete");
+  });
+
+  it("has what was said under ids of its agent's own: it is there once, and goes back under those", () => {
+    const { stream, texts, desk, agent, runId } = session();
+    const input = { ...agUiInput(desk.state, { runId }).input, runId: "run" };
+    const { skipped } = stream(
+      [
+        STARTED,
+        ...text("a", "one"),
+        ...call("c", "t", "{}", { parentMessageId: "a" }),
+        result("c", "r"),
+        ...text("b", "two"),
+        snapshot(
+          { id: "A0", role: "user", content: "m1" },
+          { ...said("A1", "one"), toolCalls: [made("c", "t")] },
+          { id: "A2", role: "tool", toolCallId: "c", content: "r" },
+          said("A3", "two"),
+        ),
+        FINISHED,
+      ],
+      { input },
+    );
+    expect([skipped, texts()]).toEqual([[], ["one", "two"]]);
+    agent().finish();
+    const next = desk.send("m2");
+    desk.start(next);
+    const { messages } = agUiInput(desk.state, { runId: next }).input;
+    expect(messages.map(({ id, role, content }) => [id, role, content])).toEqual([
+      ["A0", "user", "m1"],
+      ["A1", "assistant", "one"],
+      ["A2", "tool", "r"],
+      ["A3", "assistant", "two"],
+      ["m2", "user", "m2"],
+    ]);
   });
 
   it("says nothing new of the history that it was given", () => {
