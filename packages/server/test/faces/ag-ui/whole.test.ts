@@ -1,0 +1,75 @@
+import type { Peer } from "@holdfast/protocol/ag-ui";
+import { afterEach, expect, it, vi } from "vitest";
+import { call, endpoint, text } from "../../upstream/endpoint.ts";
+import { asOf } from "./readers.ts";
+import { eventsIn, openStage, post, running, user } from "./stage.ts";
+
+afterEach(() => void vi.restoreAllMocks());
+
+const INPUT = {
+  threadId: "s1",
+  runId: "r1",
+  protocolVersion: "1.0",
+  parentRunId: "p1",
+  state: { cart: ["tea"] },
+  context: [{ description: "Where the user is", value: "Bern" }],
+  forwardedProps: { theme: "dark" },
+  tools: [],
+  messages: [
+    { id: "s", role: "system" as const, content: "Be brief." },
+    { id: "d", role: "developer" as const, content: "Be kind." },
+    user("u1", "Hi"),
+  ],
+};
+
+it.each<Peer>(["1.0", "0"])(
+  "12.1.4 what a client says to the agent reaches it as it was sent: %s",
+  async (peer) => {
+    await using agent = await endpoint((asked) => asked.start(...text("t1", "Hello.")).finish());
+    await using stage = await openStage({ agents: { demo: { url: agent.url } } });
+    const response = await post(stage, asOf(peer, INPUT));
+    const told = eventsIn(await response.text()).map(({ data }) => data);
+    expect(told.at(-1)).toMatchObject({ type: "RUN_FINISHED", runId: "r1" });
+    expect(agent.asked.map(({ input }) => input)).toEqual([INPUT]);
+    // Nobody else reads it.
+    const joined = await post(stage, {}, {}, "/v1/sessions/s1/ag-ui/connect");
+    expect(await joined.text()).not.toMatch(/Be brief|Be kind|Bern|dark/);
+  },
+);
+
+it("12.3.2 what AG-UI does not know is kept, with a warning, and a client finds nothing to strip", async () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  const strange = { type: "FUTURE_EVENT", x: 1 };
+  const [start, ...rest] = text("t1", "Hello.");
+  const nested = {
+    type: "ACTIVITY_DELTA",
+    messageId: "a",
+    activityType: "plan",
+    patch: [],
+    odd: 1,
+  };
+  await using agent = await endpoint((asked) =>
+    asked
+      .start({ ...start, shade: "blue" }, ...rest, strange, nested, ...call("c1", "look"))
+      .finish({ usage: [{ inputTokens: 3, odd: 1 }], result: { odd: 1 } }),
+  );
+  await using stage = await openStage({ agents: { demo: { url: agent.url } } });
+  const client = stage.client();
+  client.messages = [user("u1", "Hi")];
+  const events = await running(client, { runId: "r1" }).ended;
+  expect(warn).not.toHaveBeenCalled();
+  const told = JSON.stringify(events);
+  expect(told).not.toContain("shade");
+  expect(events).toContainEqual({ type: "RAW", source: "ag-ui", event: strange });
+  const { usage, result }: Record<string, unknown> = events.at(-1) ?? {};
+  // A result is any JSON; usage is not.
+  expect({ usage, result }).toEqual({ usage: [{ inputTokens: 3 }], result: { odd: 1 } });
+
+  const { body: log } = await stage.ask("GET", "/v1/sessions/s1/entries");
+  expect(JSON.stringify(log)).toContain('"shade":"blue"');
+  const { runs } = await stage.state();
+  const { diagnostics } = (runs[0]?.metadata as never)["ag-ui"]["1"] as {
+    diagnostics: { rule: string; path?: string }[];
+  };
+  expect(diagnostics.map(({ rule }) => rule)).toEqual(["E3", "E2", "E3", "E3"]);
+});
