@@ -68,7 +68,8 @@ it("12.3.2 what AG-UI does not know is kept, with a warning, and a client finds 
   const { body: log } = await stage.ask("GET", "/v1/sessions/s1/entries");
   expect(JSON.stringify(log)).toContain('"shade":"blue"');
   const { runs } = await stage.state();
-  const { diagnostics } = (runs[0]?.metadata as never)["ag-ui"]["1"] as {
+  const metadata = runs[0]?.metadata as Record<string, Record<string, unknown>>;
+  const { diagnostics } = metadata["ag-ui"]?.["1"] as {
     diagnostics: { rule: string; path?: string }[];
   };
   expect(diagnostics.map(({ rule }) => rule)).toEqual(["E3", "E2", "E3", "E3"]);
