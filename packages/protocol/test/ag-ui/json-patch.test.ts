@@ -1,10 +1,11 @@
+import type { JsonPatchOperation } from "@ag-ui/core";
 import { agUiState } from "@holdfast/protocol/ag-ui";
 import { expect, it } from "vitest";
 import { applied } from "../support/desk.ts";
 import { patched } from "../../src/ag-ui/json-patch.ts";
 import { atWork } from "./play.ts";
 
-const delta = [
+const delta: JsonPatchOperation[] = [
   { op: "add", path: "/a", value: { x: 1, y: [] } },
   { op: "remove", path: "/a/x" },
   { op: "add", path: "/a/y/-", value: 2 },

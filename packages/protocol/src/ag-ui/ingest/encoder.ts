@@ -168,7 +168,7 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
     const { type: _, threadId: __, runId: ___, outcome: said, ...rest } = event;
     outcome = said?.type ?? "success";
     const interrupts = said?.type === "interrupt" ? said.interrupts : undefined;
-    const asked = interrupts ? interruptItems(interrupts, calls.calls) : [];
+    const asked = interrupts ? interruptItems(interrupts, calls) : [];
     const named = { ...(interrupts && { interrupts: interrupts.map(({ id }) => id) }) };
     return [
       ...asked,

@@ -1,7 +1,7 @@
-import type { AgentItem } from "../../command.ts";
+import type { AgentItem, CallAsk } from "../../command.ts";
 import { AG_UI, INTERRUPT_TOOL } from "../interrupt.ts";
 import type { AgUiEventOf } from "../vocabulary.ts";
-import type { StreamedCall } from "./calls.ts";
+import type { CallIngest } from "./calls.ts";
 import { withOwn } from "./own.ts";
 
 type Outcome = NonNullable<AgUiEventOf<"RUN_FINISHED">["outcome"]>;
@@ -11,25 +11,28 @@ type Interrupt = Extract<Outcome, { type: "interrupt" }>["interrupts"][number];
 const MAX_ID = 256;
 
 /**
- * What an interrupt asks of people. One that names a call which this run made and left is that call's approval; any other
- * is a call of {@link INTERRUPT_TOOL}, which an application answers.
+ * What an interrupt asks of people. One that names a call which this run made and left is that call's approval, and so is
+ * one of a call that was approved before, which is asked for once more; any other is a call of {@link INTERRUPT_TOOL},
+ * which an application answers.
  */
 export function interruptItems(
   interrupts: readonly Interrupt[],
-  calls: ReadonlyMap<string, StreamedCall>,
+  { calls, isApproved }: Pick<CallIngest, "calls" | "isApproved">,
 ): AgentItem[] {
   const asked = new Set<string>();
   return interrupts.flatMap((interrupt): AgentItem[] => {
     const { toolCallId: callId } = interrupt;
     const call = callId === undefined ? undefined : calls.get(callId);
     const isLeft = call?.status === "ended" && !call.answered && !call.restated;
-    if (callId === undefined || !isLeft || asked.has(callId)) return interruptCall(interrupt);
+    const again = callId !== undefined && isApproved(callId);
+    if (callId === undefined || !(isLeft || again) || asked.has(callId))
+      return interruptCall(interrupt);
     asked.add(callId);
-    return [approvalOf(interrupt, callId)];
+    return [{ ...approvalOf(interrupt, callId), ...(again && { again }) }];
   });
 }
 
-function approvalOf(interrupt: Interrupt, callId: string): AgentItem {
+function approvalOf(interrupt: Interrupt, callId: string): CallAsk {
   const { id, message, reason } = interrupt;
   const expiresAt = timeOf(interrupt);
   return {

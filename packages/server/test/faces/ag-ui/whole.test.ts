@@ -1,6 +1,6 @@
 import type { Peer } from "@holdfast/protocol/ag-ui";
 import { afterEach, expect, it, vi } from "vitest";
-import { call, endpoint, text } from "../../upstream/endpoint.ts";
+import { call, endpoint, result, text } from "../../upstream/endpoint.ts";
 import { asOf } from "./readers.ts";
 import { eventsIn, openStage, post, running, user } from "./stage.ts";
 
@@ -69,8 +69,46 @@ it("12.3.2 what AG-UI does not know is kept, with a warning, and a client finds 
   expect(JSON.stringify(log)).toContain('"shade":"blue"');
   const { runs } = await stage.state();
   const metadata = runs[0]?.metadata as Record<string, Record<string, unknown>>;
-  const { diagnostics } = metadata["ag-ui"]?.["1"] as {
-    diagnostics: { rule: string; path?: string }[];
-  };
-  expect(diagnostics.map(({ rule }) => rule)).toEqual(["E3", "E2", "E3", "E3"]);
+  const rules = ["E3", "E2", "E3", "E3"].map((rule) => ({ rule }));
+  expect(metadata["ag-ui"]?.["1"]).toMatchObject({ diagnostics: rules });
 });
+
+it.each([true, false])(
+  "12.5.8 a call that its agent asks about twice is decided twice, the second time with %s",
+  async (approved) => {
+    const asks = (id: string) => {
+      const interrupt = { id, reason: "tool_call", toolCallId: "c1", message: `${id}?` };
+      return { outcome: { type: "interrupt", interrupts: [interrupt] } };
+    };
+    await using agent = await endpoint(
+      (asked) => asked.start(...call("c1", "pay")).finish(asks("i1")),
+      (asked) => asked.start(...text("t1", "One more.")).finish(asks("i2")),
+      (asked) =>
+        asked.start(...(approved ? [result("c1", "paid")] : []), ...text("t2", "Done.")).finish(),
+    );
+    await using stage = await openStage({ agents: { demo: { url: agent.url } } });
+    const client = stage.client();
+    client.messages = [user("u1", "Hi")];
+    await running(client).ended;
+    const payloads = [
+      { approved: true, by: "one" },
+      { approved, by: "two" },
+    ];
+    for (const [n, payload] of payloads.entries()) {
+      expect(client.pendingInterrupts).toMatchObject([{ id: `i${n + 1}`, toolCallId: "c1" }]);
+      const resume = [{ interruptId: `i${n + 1}`, status: "resolved" as const, payload }];
+      await running(client, { resume }).ended;
+      expect(agent.asked.at(-1)?.input.resume).toEqual(resume);
+      // Its agent has the word on it, and no result of it is made up.
+      const told = agent.asked.at(-1)?.input.messages.filter(({ role }) => role === "tool");
+      expect(told).toEqual([]);
+    }
+    expect(client.pendingInterrupts).toEqual([]);
+    const results = client.messages.filter(({ role }) => role === "tool");
+    const content = approved ? "paid" : expect.stringContaining("Denied");
+    expect(results).toMatchObject([{ toolCallId: "c1", content }]);
+    const [row] = (await stage.state()).calls;
+    expect(row?.history.filter(({ what }) => what === "approval_requested")).toHaveLength(2);
+    expect(row).toMatchObject({ outcome: approved ? "ok" : "denied" });
+  },
+);
