@@ -2,7 +2,7 @@ import type { Peer } from "@holdfast/protocol/ag-ui";
 import { afterEach, expect, it, vi } from "vitest";
 import { call, endpoint, result, text } from "../../upstream/endpoint.ts";
 import { asOf } from "./readers.ts";
-import { eventsIn, openStage, post, running, user } from "./stage.ts";
+import { eventsIn, openStage, PAGE, post, running, user } from "./stage.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -36,6 +36,22 @@ it.each<Peer>(["1.0", "0"])(
     expect(await joined.text()).not.toMatch(/Be brief|Be kind|Bern|dark/);
   },
 );
+
+it("12.2.2 a tool that a client lists no more is still there for whoever executes it", async () => {
+  await using agent = await endpoint((asked) =>
+    asked.start(...text(`t-${asked.input.runId}`, "Hello.")).finish(),
+  );
+  await using stage = await openStage({ agents: { demo: { url: agent.url } } });
+  const [page, other] = [stage.client(), stage.client({ who: "user:bo" })];
+  page.messages = [user("u1", "Hi")];
+  await running(page, { tools: [PAGE] }).ended;
+  other.messages = [user("u2", "And I")];
+  await running(other, { tools: [{ ...PAGE, name: "other" }] }).ended;
+  page.addMessage(user("u3", "Bye"));
+  await running(page).ended;
+  const tools = agent.asked.map(({ input }) => input.tools.map(({ name }) => name));
+  expect(tools).toEqual([["page"], ["page", "other"], ["page", "other"]]);
+});
 
 it("12.3.2 what AG-UI does not know is kept, with a warning, and a client finds nothing to strip", async () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
