@@ -61,6 +61,8 @@ function* say(input: Input): Generator<AgentEvent> {
   } else if (last?.role === "tool" && last.toolCallId === "where") {
     yield* text(runId, `You are here: ${String(last.content)}. Parking is 5.`);
     yield* call("pay", "pay", { amount: 5 });
+  } else if (/\bthank/i.test(String(last?.content))) {
+    yield* text(runId, "You are welcome.");
   } else if (tools.some(({ name }) => name === "where_am_i")) {
     yield* call("where", "where_am_i", {});
   } else {

@@ -197,6 +197,8 @@ export interface CallAsk {
   readonly reason?: string;
   /** The request is signed, so its arguments cannot be edited. */
   readonly signed?: boolean;
+  /** Asks once more of a call that was approved and is not executed: it waits for a decision anew. */
+  readonly again?: boolean;
   /** Unix milliseconds after which no decision is wanted any more; the sooner of this and what the tool says holds. */
   readonly expiresAt?: number;
   readonly metadata?: Metadata;

@@ -92,6 +92,8 @@ export interface RunInput {
   readonly context?: readonly Json[];
   readonly forwardedProps?: Json;
   readonly parentRunId?: string;
+  /** Messages of the asker's own that are no user's: its system and developer messages. */
+  readonly instructions?: readonly Json[];
 }
 
 /** How many requests a run keeps; an older id may be used again. */

@@ -112,11 +112,19 @@ export function isSameHistory(
   );
 }
 
-/** What an agent said must be the same; what a client said itself it may spell as it likes. */
+/** What an agent said must be the same; what a client said itself it may spell as it likes, but in its words. */
 function saysTheSame(ours: AgUiMessage, theirs: AgUiMessage): boolean {
   if (ours.role !== theirs.role) return false;
-  if (ours.role !== "assistant" && ours.role !== "reasoning") return true;
-  return canonical(saidIn(ours)) === canonical(saidIn(theirs));
+  if (ours.role === "assistant" || ours.role === "reasoning")
+    return canonical(saidIn(ours)) === canonical(saidIn(theirs));
+  const [own, other] = [wordsIn(ours), wordsIn(theirs)];
+  return typeof own !== "string" || typeof other !== "string" || own === other;
+}
+
+/** What stands for a failure where nothing else is said is its error. */
+function wordsIn(message: AgUiMessage): unknown {
+  const { content } = message;
+  return content === "" && message.role === "tool" ? (message.error ?? "") : content;
 }
 
 function saidIn(message: AgUiMessage) {

@@ -23,7 +23,7 @@ export interface AgUiRunInput {
 /**
  * The input of the AG-UI run with which a run's current attempt goes on (SPEC 12.5): the run's path as messages, under the
  * agent's own ids, every call with a result but those that its resume entries decide; the tools that clients execute;
- * an entry for every interrupt that is open; state, context and further properties as they were asked for last.
+ * an entry for every interrupt that is open; state, context, instructions and further properties as they were asked for last.
  */
 export function agUiInput(
   state: SessionState,
@@ -34,8 +34,13 @@ export function agUiInput(
   const path = pathTo(state, runId);
   const { entries, calls } = resumeOf(state, path);
   const steering = steersOf(state, run);
-  const { context, forwardedProps, parentRunId } = run.input ?? {};
-  const messages = [...history(state, path, calls), ...steering.map(({ message }) => message)];
+  const { context, forwardedProps, parentRunId, instructions } = run.input ?? {};
+  const messages = [
+    // Like the context, as they were sent.
+    ...((instructions ?? []) as AgUiMessage[]),
+    ...history(state, path, calls),
+    ...steering.map(({ message }) => message),
+  ];
   const input: AgUiInput = {
     threadId: state.session.id,
     runId: requestedId(run, run.attempt),

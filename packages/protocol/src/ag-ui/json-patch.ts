@@ -3,7 +3,7 @@ import { isObject } from "../json.ts";
 
 /**
  * A document after an RFC 6902 patch, which changes all it says or nothing: undefined where it does not apply or is no
- * patch. The document itself is not changed.
+ * patch. Neither document nor patch are changed.
  */
 export function patched(
   document: unknown,
@@ -11,7 +11,9 @@ export function patched(
 ): { readonly value: unknown } | undefined {
   if (!isPatch(patch)) return undefined;
   try {
-    return { value: jsonPatch.applyPatch(document, patch, true, false).newDocument };
+    // What a patch puts in, its later operations may change.
+    const own = jsonPatch.deepClone(patch) as Operation[];
+    return { value: jsonPatch.applyPatch(document, own, true, false).newDocument };
   } catch {
     return undefined;
   }

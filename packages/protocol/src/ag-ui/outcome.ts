@@ -1,6 +1,7 @@
 import type { Call } from "../call.ts";
 import type { Run } from "../run.ts";
 import { callsOf, type SessionState } from "../state.ts";
+import { accountOf } from "./account.ts";
 import type { AgUiEvent, Peer } from "./face-event.ts";
 import { INTERRUPT_TOOL, interruptsOf } from "./interrupt.ts";
 import type { Closing } from "./open-items.ts";
@@ -18,20 +19,23 @@ export interface OutcomeOptions {
  */
 export function outcomeOf(state: SessionState, run: Run, options: OutcomeOptions): AgUiEvent {
   const { threadId, runId, peer } = options;
-  const finished = { type: "RUN_FINISHED" as const, threadId, runId };
+  const { usage, result } = accountOf(run);
+  const used = usage && { usage };
+  const ended = { type: "RUN_FINISHED" as const, threadId, runId, ...used };
   if (run.status === "ended" && run.outcome === "error") {
     const { code, message } = run.error ?? {
       code: run.reason ?? "error",
       message: "The run failed.",
     };
-    return { type: "RUN_ERROR", message, code };
+    return { type: "RUN_ERROR", message, code, ...used };
   }
   if (run.status === "ended" && run.outcome === "cancelled") {
     // Before 1.0 nothing else is neither a success nor a failure.
     return peer === "1.0"
-      ? { ...finished, outcome: { type: "cancelled" } }
-      : { type: "RUN_ERROR", message: "The run was cancelled.", code: "cancelled" };
+      ? { ...ended, outcome: { type: "cancelled" } }
+      : { type: "RUN_ERROR", message: "The run was cancelled.", code: "cancelled", ...used };
   }
+  const finished = { ...ended, ...(result !== undefined && { result }) };
   if (run.status !== "suspended") return { ...finished, outcome: { type: "success" } };
   const pendingToolCallIds = pendingCalls(state, run);
   const [first, ...others] = interruptsOf(state, run.id);

@@ -1,8 +1,10 @@
+import type { Call } from "../call.ts";
 import type { Entry } from "../entry.ts";
 import type { Offset } from "../offset.ts";
 import { reduce } from "../reduce/index.ts";
 import type { Run } from "../run.ts";
 import { fromRows, toRows, type SessionState } from "../state.ts";
+import { pathTo } from "../tree.ts";
 import type { ProjectionOptions } from "./face.ts";
 import type { AgUiEvent } from "./face-event.ts";
 import { createFace, nextOf, projectionOf, type Projection } from "./project.ts";
@@ -40,8 +42,8 @@ export function resumesFrom(
 
 /**
  * Goes on behind a cursor, by projecting the activation again and leaving out what was sent (SPEC 12.3.7). `reset` where that
- * is not certain to give the same events: the cursor is not in this activation, or a snapshot lies in it, which depends
- * on what its reader held. Then the reader joins anew. Costs the state and the activation.
+ * is not certain to give the same events: the cursor is not in this activation, or something lies in it that depends on what
+ * its reader held: a snapshot, a message that steered it. Then the reader joins anew. Costs the state and the activation.
  *
  * @param state the reader's own, at its head
  * @param entries from {@link resumesFrom} to the state's head
@@ -58,9 +60,11 @@ export function resumeThread(
   if (!run || from === undefined || cursor.offset <= from || cursor.offset > state.head)
     return "reset";
   if (entries[0]?.offset !== from) return "reset";
-  const isShownAlone =
-    options.runId !== undefined || !entries.some((it) => isOthers(it, run, state));
-  if (!isShownAlone) return "reset";
+  // Who is shown one run alone is told, of the others, of those that it comes after.
+  const path = options.runId === undefined ? undefined : new Set(pathTo(state, run.id));
+  const isBeside = ({ runId = "" }: Entry) => path?.has(runId) ?? true;
+  if (entries.some((it) => isOthers(it, run, state) && isBeside(it))) return "reset";
+  if (isSteered(run, entries)) return "reset";
   const past = rewind(state, run, from);
   const face = createFace(options);
   const projection = projectionOf(face);
@@ -81,6 +85,14 @@ export function resumeThread(
 function shownRun(state: SessionState, options: Pick<ProjectionOptions, "runId">): Run | undefined {
   const own = options.runId === undefined ? undefined : state.runs.get(options.runId);
   return nextOf({ options }, state) ?? (own?.activation && own);
+}
+
+/** Whether something steers the run, or did: nobody knows any more which readers held that message, and where. */
+function isSteered({ steers = [] }: Run, entries: readonly Entry[]): boolean {
+  return (
+    steers.some(({ consumed }) => consumed === undefined) ||
+    entries.some(({ event }) => event.type === "run.steer_settled" && event.consumed)
+  );
 }
 
 /** Whether an entry is of another run's attempt, so that the reader may have been shown that one then. */
@@ -108,8 +120,16 @@ function rewind(state: SessionState, shown: Run, from: Offset): SessionState {
       .filter(isBefore)
       .map((run) => (run.id === shown.id ? beforeActivation(run, from) : run)),
     items: rows.items.filter(isBefore),
-    calls: rows.calls.filter(isBefore),
+    calls: rows.calls.filter(isBefore).map((call) => beforeItsEnd(call, from)),
   });
+}
+
+/** A call that went on beyond an offset: how it ended is news behind that. */
+function beforeItsEnd(call: Call, from: Offset): Call {
+  if (call.settledOffset === undefined || call.settledOffset < from) return call;
+  const { outcome: _outcome, reason: _reason, message: _message, answer: _answer, ...open } = call;
+  const { settledAt: _at, settledOffset: _offset, settledBy: _by, ...waits } = open;
+  return { ...waits, status: "open" };
 }
 
 function beforeActivation(run: Run, from: Offset): Run {

@@ -9,6 +9,7 @@ import type { Run } from "../run.ts";
 import {
   checkArguments,
   findCall,
+  gateCall,
   refuseMove,
   replayOf,
   requestApproval,
@@ -205,16 +206,26 @@ export function invalidateCall(
 
 /** The agent wants a decision: the call is gated when its round closes. */
 export function askForCall(draft: Draft, env: Env, item: Item<"call.ask">, scope: Scope): Ruling {
-  const { type: _, callId, ...ask } = item;
+  const { type: _, callId, again, ...ask } = item;
   const call = findOwn(draft, env, callId);
   if (!call) return unknownCall(callId, draft.state);
   if (call.status === "streaming") return refuseMove("not_ready", call);
+  if (again && isApproved(call)) {
+    requestApproval(draft, env, call, { by: "agent", ...ask }, scope);
+    gateCall(draft, env, call, scope);
+    return APPLIED;
+  }
   if (!isProposed(draft, call)) return tooLate(call);
   if (!isOfStep(call, scope)) return notOfStep(call);
   // Whoever waits for a decision does not execute: the attempt's implicit claim ends.
   if (call.claim) releaseClaim(draft, env, call, { reason: "released" }, scope);
   requestApproval(draft, env, call, { by: "agent", ...ask }, scope);
   return APPLIED;
+}
+
+/** It may be executed by its agent, since somebody approved it, and nobody took it up. */
+function isApproved({ status, executor, approval }: Call): boolean {
+  return status === "open" && executor !== "client" && approval?.decision?.approved === true;
 }
 
 /** A call of the attempt's own run; it has no say in another's. */

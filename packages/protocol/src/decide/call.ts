@@ -192,6 +192,13 @@ export function closeCall(draft: Draft, env: Env, call: Call, scope: Scope): voi
     };
     requestApproval(draft, env, call, again, scope);
   }
+  gateCall(draft, env, call, scope);
+}
+
+/** The call waits for a decision upon what was requested. */
+export function gateCall(draft: Draft, env: Env, { id }: Pick<Call, "id">, scope: Scope): void {
+  const call = draft.state.calls.get(id);
+  if (!call) return;
   const { approvalMs, escalateMs } = call.tool ?? {};
   const expiresAt = sooner(call.approval?.expiresAt, approvalMs, env);
   record(

@@ -131,6 +131,7 @@ const ITEMS: ReadonlyMap<string, Fields> = new Map(Object.entries(byType));
 
 /** Fields that may be absent, and what they must be where they are not. */
 const optional: Readonly<Record<string, Kind>> = {
+  again: "flag",
   approvalId: "id",
   claimId: "id",
   code: "text",

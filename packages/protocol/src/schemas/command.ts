@@ -94,6 +94,7 @@ const byType = {
           context: z.array(f.json, "must be an array").optional(),
           forwardedProps: f.json.optional(),
           parentRunId: f.text.optional(),
+          instructions: z.array(f.json, "must be an array").optional(),
         },
         "must be an object",
       )

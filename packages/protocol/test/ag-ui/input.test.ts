@@ -33,12 +33,14 @@ describe("12.5.11 the input of an AG-UI agent's next run", () => {
 
   it("has the state of a request for this activation, later what the runs made of it", () => {
     const { desk, runId, stream, agent } = session({ clientTools: ["confirm"] });
-    const input = { state: { asked: 1 }, context: [], forwardedProps: { p: 1 } };
+    const instructions = [{ id: "s", role: "system", content: "Be brief." }];
+    const input = { state: { asked: 1 }, context: [], forwardedProps: { p: 1 }, instructions };
     const digest = "d".repeat(64);
     applied(desk.user({ type: "run.request", requestId: "q", digest, of: { runId }, input }));
     expect(agUiInput(desk.state, { runId }).input).toMatchObject({
       state: { asked: 1 },
       forwardedProps: { p: 1 },
+      messages: [...instructions, { role: "user" }],
     });
     stream([
       STARTED,

@@ -117,7 +117,13 @@ describe("12.1 requests", () => {
 
   it("12.1.4 a run keeps the newest input that was brought", () => {
     const { desk, runId } = atWork([]);
-    const input = { state: null, context: [], forwardedProps: 0, parentRunId: "" };
+    const input = {
+      state: null,
+      context: [],
+      forwardedProps: 0,
+      parentRunId: "",
+      instructions: [1],
+    };
     applied(desk.user(request("a", { runId }, { input: { state: { a: 1 } } })));
     applied(desk.user(request("b", { runId }, { input })));
     applied(desk.user(request("c", { runId })));

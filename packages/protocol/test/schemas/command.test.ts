@@ -26,6 +26,7 @@ const samples: Record<(typeof COMMAND_TYPES)[number], object> = {
       context: [{ description: "d", value: "v" }],
       forwardedProps: 0,
       parentRunId: "",
+      instructions: [{ id: "s", role: "system", content: "Be brief." }],
     },
   },
   "run.cancel": { runId: "r", reason: "enough" },

@@ -8,6 +8,7 @@ export { mintToken } from "./mint.ts";
 export type { MintOptions } from "./mint.ts";
 export {
   canRead,
+  canSend,
   mayAdminister,
   mayAdministerAll,
   mayCommand,

@@ -18,6 +18,11 @@ export function canRead({ attempt, grants }: Identity, session: string): boolean
   return attempt ? attempt.session === session : allows(grants, session, "read");
 }
 
+/** Whether it may say something in a session. */
+export function canSend(identity: Identity, session: string): boolean {
+  return isAllowed(identity, "send", session);
+}
+
 /** Whether it sees the arguments and results of a tool's calls. An attempt sees its session's. */
 export function seesData({ attempt, grants }: Identity, session: string, tool: string): boolean {
   return attempt ? attempt.session === session : allowsFor(grants, session, "data", tool);
@@ -194,9 +199,12 @@ function needsAttempt({
 }
 
 function requirePlain(identity: Identity, verb: PlainVerb, session: string): void {
-  if (identity.attempt || !allows(identity.grants, session, verb)) {
-    throw refused(identity, verb, session);
-  }
+  if (!isAllowed(identity, verb, session)) throw refused(identity, verb, session);
+}
+
+/** Verbs of people and applications, which no attempt has. */
+function isAllowed({ attempt, grants }: Identity, verb: PlainVerb, session: string): boolean {
+  return !attempt && allows(grants, session, verb);
 }
 
 function requireFor(

@@ -37,6 +37,8 @@ export interface CallIngest {
   end(event: AgUiEventOf<"TOOL_CALL_END">): AgentItem[];
   /** @param error of a tool message: it failed */
   result(event: ResultEvent, error?: string): AgentItem[];
+  /** Whether a call was approved before this run, and not answered in it. */
+  isApproved(callId: string): boolean;
   /** The run has failed: results of calls that never became complete are kept as they came. */
   abandon(): AgentItem[];
 }
@@ -44,6 +46,7 @@ export interface CallIngest {
 export function createCallIngest(context: IngestContext): CallIngest {
   const { scope, ids, rounds, note, isGivenCall, isHistoryKnown } = context;
   const calls = new Map<string, StreamedCall>();
+  const answered = new Set<string>();
 
   function start(event: AgUiEventOf<"TOOL_CALL_START">): AgentItem[] {
     const { toolCallId: said, toolCallName: name } = event;
@@ -160,6 +163,7 @@ export function createCallIngest(context: IngestContext): CallIngest {
     result(event, error) {
       const { toolCallId: said } = event;
       const call = calls.get(said);
+      answered.add(said);
       if (call?.status === "open") {
         // It is tolerated, and nothing can be answered that is not complete.
         call.held ??= { type: "TOOL_CALL_RESULT", ...event };
@@ -177,6 +181,7 @@ export function createCallIngest(context: IngestContext): CallIngest {
       }
       return answer(event, error);
     },
+    isApproved: (callId) => (scope.approved?.has(callId) ?? false) && !answered.has(callId),
     abandon() {
       const held = [...calls.values()].flatMap((call) => (call.held ? [call.held] : []));
       for (const call of calls.values()) delete call.held;

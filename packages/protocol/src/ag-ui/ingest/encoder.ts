@@ -203,7 +203,7 @@ export function createAgUiEncoder(scope: AgUiScope): AgUiEncoder {
     const { type: _, threadId: __, runId: ___, outcome: said, ...rest } = event;
     outcome = said?.type ?? "success";
     const interrupts = said?.type === "interrupt" ? said.interrupts : undefined;
-    const asked = interrupts ? interruptItems(interrupts, { calls: calls.calls, ids }) : [];
+    const asked = interrupts ? interruptItems(interrupts, calls, ids) : [];
     const named = { ...(interrupts && { interrupts: interrupts.map(({ id }) => id) }) };
     return [
       ...asked,

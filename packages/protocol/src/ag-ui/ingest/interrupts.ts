@@ -1,7 +1,7 @@
-import type { AgentItem } from "../../command.ts";
+import type { AgentItem, CallAsk } from "../../command.ts";
 import { AG_UI, INTERRUPT_TOOL } from "../interrupt.ts";
 import type { AgUiEventOf } from "../vocabulary.ts";
-import type { StreamedCall } from "./calls.ts";
+import type { CallIngest } from "./calls.ts";
 import { isPlainId, type IngestIds } from "./ids.ts";
 import { withOwn } from "./own.ts";
 
@@ -9,27 +9,30 @@ type Outcome = NonNullable<AgUiEventOf<"RUN_FINISHED">["outcome"]>;
 type Interrupt = Extract<Outcome, { type: "interrupt" }>["interrupts"][number];
 
 /**
- * What an interrupt asks of people. One that names a call which this run made and left is that call's approval; any other
- * is a call of {@link INTERRUPT_TOOL}, which an application answers.
+ * What an interrupt asks of people. One that names a call which this run made and left is that call's approval, and so is
+ * one of a call that was approved before, which is asked for once more; any other is a call of {@link INTERRUPT_TOOL},
+ * which an application answers.
  */
 export function interruptItems(
   interrupts: readonly Interrupt[],
-  { calls, ids }: { readonly calls: ReadonlyMap<string, StreamedCall>; readonly ids: IngestIds },
+  { calls, isApproved }: Pick<CallIngest, "calls" | "isApproved">,
+  ids: IngestIds,
 ): AgentItem[] {
   const asked = new Set<string>();
   return interrupts.flatMap((interrupt): AgentItem[] => {
     const { toolCallId: callId } = interrupt;
     const call = callId === undefined ? undefined : calls.get(callId);
     const isLeft = call?.status === "ended" && !call.answered && !call.restated;
-    if (callId === undefined || !isLeft || asked.has(callId)) {
+    const again = callId !== undefined && isApproved(callId);
+    if (callId === undefined || !(isLeft || again) || asked.has(callId)) {
       return interruptCall(interrupt, ids.interrupt(interrupt.id));
     }
     asked.add(callId);
-    return [approvalOf(interrupt, ids.call(callId))];
+    return [{ ...approvalOf(interrupt, ids.call(callId)), ...(again && { again }) }];
   });
 }
 
-function approvalOf(interrupt: Interrupt, callId: string): AgentItem {
+function approvalOf(interrupt: Interrupt, callId: string): CallAsk {
   const { id, message, reason } = interrupt;
   const expiresAt = timeOf(interrupt);
   return {

@@ -1,5 +1,5 @@
 import { findActivation } from "@holdfast/protocol";
-import type { Peer } from "@holdfast/protocol/ag-ui";
+import type { AgUiInput, Peer } from "@holdfast/protocol/ag-ui";
 import { mayRead } from "../../auth/index.ts";
 import type { HttpOptions } from "../../http/context.ts";
 import { resumeBehind } from "./resume.ts";
@@ -11,6 +11,8 @@ export interface Joining {
   readonly peer: Peer;
   /** The id it calls a run of the thread by. */
   readonly runId?: string;
+  /** What it holds of the thread already. */
+  readonly holds?: Pick<AgUiInput, "messages" | "state">;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface Joining {
  */
 export function answerConnect(
   options: HttpOptions,
-  { peer, runId: id }: Joining,
+  { peer, runId: id, holds }: Joining,
   asking: Asking,
 ): Promise<Response> {
   const { engine } = options;
@@ -34,7 +36,8 @@ export function answerConnect(
       peer,
       runIdOf: runIdOf(state, id !== undefined && named ? { id, ...named } : undefined),
     };
-    if (lastEventId === undefined) return threadStory(state, projection);
+    // Who goes on holds what it was sent, whatever it posts.
+    if (lastEventId === undefined) return threadStory(state, { ...projection, ...holds });
     const resuming = { engine, session, visibility, options: projection, lastEventId };
     return threadStory(state, projection, await resumeBehind(state, resuming));
   });

@@ -1,6 +1,7 @@
-import { fromRows, reduce, type Entry, type Frame, type SessionState } from "@holdfast/protocol";
+import { reduce, type Entry, type SessionState } from "@holdfast/protocol";
 import type { AgUiFaceEvent, Cursor, Projection } from "@holdfast/protocol/ag-ui";
-import type { FrameText, Snapshot } from "../../engine/index.ts";
+import type { FrameText } from "../../engine/index.ts";
+import { entriesOf } from "./in-common.ts";
 
 /** An event as it is sent; without a cursor where nobody can go on behind it. */
 export interface Outgoing {
@@ -34,11 +35,6 @@ export interface Told {
   readonly isOver: boolean;
 }
 
-/** A reader's state of a session. */
-export function stateOf({ offset, text }: Snapshot): SessionState {
-  return fromRows(offset, JSON.parse(text));
-}
-
 /** Tells a story from a state on, with each commit as it comes. */
 export interface Feed {
   /** What there is to tell before the first frame. */
@@ -52,8 +48,8 @@ export function createFeed(state: SessionState, story: Story): Feed {
   const { projection } = story;
   return {
     begin: () => story.tell(state, story.prelude, { isWhole: true }),
-    take({ text }) {
-      const { entries } = JSON.parse(text) as Frame;
+    take(frame) {
+      const entries = entriesOf(frame);
       const events: Outgoing[] = [];
       for (const entry of entries) {
         if (entry.offset <= state.head) continue;

@@ -10,7 +10,7 @@ export function nothingToRun(state: SessionState): Rejection {
   const { id: runId, outcome, reason } = run;
   return reject(
     "run_ended",
-    `All that this thread was told has been answered (run ${runId}, ${outcome}): add a message.`,
+    `All that this thread was told has been answered (run ${runId}, ${outcome}), and nothing is answered anew: add a message.`,
     { runId, outcome, ...(reason !== undefined && { reason }) },
   );
 }

@@ -3,6 +3,7 @@ import {
   findActivation,
   type Command,
   type CommandBody,
+  type Json,
   type Rejection,
   type RunInput,
   type SessionState,
@@ -79,7 +80,9 @@ function asked({ protocolVersion: _, ...rest }: AgUiInput): unknown {
 }
 
 /** What is for the agent alone, as it came. */
-function saidIn({ state, context, forwardedProps, parentRunId }: AgUiInput): RunInput {
+function saidIn(input: AgUiInput): RunInput {
+  const { state, context, forwardedProps, parentRunId, messages } = input;
+  const instructions = messages.filter(({ role }) => role === "system" || role === "developer");
   return {
     ...(state !== undefined && { state }),
     context: context.map(({ description, value }) => ({
@@ -88,6 +91,7 @@ function saidIn({ state, context, forwardedProps, parentRunId }: AgUiInput): Run
     })),
     ...(forwardedProps !== undefined && { forwardedProps }),
     ...(parentRunId !== undefined && { parentRunId }),
+    ...(instructions.length > 0 && { instructions: instructions as unknown as Json[] }),
   };
 }
 

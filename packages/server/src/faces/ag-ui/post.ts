@@ -1,6 +1,6 @@
 import { findActivation, HoldfastError, type SessionState } from "@holdfast/protocol";
 import type { AgUiInput, ProjectionOptions } from "@holdfast/protocol/ag-ui";
-import { actorOf, mayCreate, mayRead, type Identity } from "../../auth/index.ts";
+import { actorOf, canSend, mayRead, type Identity } from "../../auth/index.ts";
 import type { PlannedCommand } from "../../engine/index.ts";
 import type { HttpOptions } from "../../http/context.ts";
 import { admit } from "../../http/index.ts";
@@ -110,15 +110,6 @@ export function planningFor(
         throw error;
       }
     },
-    maySend: maySend(identity, session),
+    maySend: canSend(identity, session),
   };
-}
-
-function maySend(identity: Identity, session: string): boolean {
-  try {
-    mayCreate(identity, session);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -8,7 +8,7 @@ import type { App, AppEnv, HttpOptions } from "../../http/context.ts";
 import { sessionId } from "../../http/params.ts";
 import { answerConnect } from "./connect.ts";
 import { answerPost } from "./post.ts";
-import { peerOf, readInput } from "./read-input.ts";
+import { readInput, readJoining, textIn } from "./read-input.ts";
 import { answerStop } from "./stop.ts";
 import type { Asking } from "./tell-story.ts";
 import { makeThread, requireThread } from "./threads.ts";
@@ -53,10 +53,7 @@ async function post(options: HttpOptions, { body, asking, agent }: Request): Pro
 
 async function connect(options: HttpOptions, { body, asking, agent }: Request): Promise<Response> {
   if (agent !== undefined) await requireThread(options, agent, asking);
-  const runId = textIn(body, "runId");
-  const protocolVersion = textIn(body, "protocolVersion");
-  const peer = peerOf(protocolVersion === undefined ? {} : { protocolVersion });
-  return answerConnect(options, { peer, ...(runId !== undefined && { runId }) }, asking);
+  return answerConnect(options, readJoining(body), asking);
 }
 
 async function stop(options: HttpOptions, { body, asking, agent }: Request): Promise<Response> {
@@ -79,12 +76,6 @@ function askingOf(c: FaceContext, identity: Identity, session: string): Asking {
     lastEventId: c.req.header("last-event-id") || undefined,
     destroy: connection && (() => connection.destroy()),
   };
-}
-
-function textIn(body: unknown, name: string): string | undefined {
-  const value = isObject(body) ? body[name] : undefined;
-  if (value === undefined || typeof value === "string") return value;
-  throw new HoldfastError(reject("invalid_request", `${name}: must be a string.`));
 }
 
 function threadIn(body: unknown): string {

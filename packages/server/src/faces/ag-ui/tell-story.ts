@@ -3,7 +3,8 @@ import { personIn, visibilityOf, type Identity } from "../../auth/index.ts";
 import type { FollowOptions, FrameText, Visibility } from "../../engine/index.ts";
 import type { HttpOptions } from "../../http/context.ts";
 import { encodingFor } from "./encode.ts";
-import { createFeed, stateOf, type Story } from "./feed.ts";
+import { createFeed, type Story } from "./feed.ts";
+import { stateOf } from "./in-common.ts";
 import { respond } from "./respond.ts";
 
 /** One request to a thread, by whom, and what it wants to read. */
@@ -48,7 +49,7 @@ export async function tellStory(
   };
   const { reset, frames } = await engine.follow(session, following);
   try {
-    const state = stateOf(reset);
+    const state = stateOf(session, reset);
     const story = await begin({ state, visibility });
     return respond({
       feed: createFeed(state, story),

@@ -130,6 +130,45 @@ describe("12.4.3 whoever joins", () => {
     expect(agent.messages).toMatchObject([{ id: "u1", content: "hi" }]);
   });
 
+  it("puts right what it holds, and keeps what is its own", async () => {
+    await using stage = await openStage();
+    const own = { id: "s", role: "system" as const, content: "Be brief." };
+    for (const messageId of ["u1", "u2"]) {
+      await stage.command({ type: "message.send", messageId, content: messageId });
+      const attempt = await stage.attempt([LOOK]);
+      const answer = { type: "text", text: "Seen." } as const;
+      await attempt.append(...round(...call(`c-${messageId}`, "look", "{}")), {
+        type: "call.answer",
+        callId: `c-${messageId}`,
+        outcome: "ok",
+        answer,
+        messageId: `t-${messageId}`,
+      });
+      await attempt.finish();
+    }
+    const fresh = stage.client();
+    await fresh.connectAgent();
+    const [u1, m1, t1, ...others] = fresh.messages;
+    if (!u1 || !m1 || !t1) throw new Error("It holds too little.");
+    const late = stage.client();
+    // A result that came late, something forged, a state that is nobody's.
+    late.messages = [own, u1, m1, { ...m1, id: "forged" }, t1];
+    late.state = { old: true };
+    await late.connectAgent();
+    expect(late.messages).toEqual([own, u1, m1, t1, ...others]);
+    expect(late.state).toEqual({});
+  });
+
+  it("is refused where what it holds is malformed", async () => {
+    await using stage = await openStage();
+    const body = { messages: [{ id: "x", role: "user" }] };
+    const response = await post(stage, body, {}, "/v1/sessions/s1/ag-ui/connect");
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { code: "invalid_request" },
+    ]);
+  });
+
   it("is told of what waits for a person", async () => {
     await using stage = await openStage();
     await stage.command({ type: "message.send", messageId: "u1", content: "hi" });

@@ -42,7 +42,7 @@ describe("12.2.5 user messages", () => {
       send("m2", "2"),
     ],
     [
-      "whoever else speaks is not heard",
+      "whoever else speaks says nothing in the session",
       rest,
       [
         { id: "s", role: "system", content: "obey" },
@@ -110,8 +110,12 @@ describe("12.1 the request", () => {
 
   it("brings what the agent is told, from whoever may speak to it", () => {
     const desk = openDesk();
+    const instructions: AgUiInput["messages"] = [
+      { id: "s", role: "system", content: "Be brief." },
+      { id: "d", role: "developer", content: "Be kind." },
+    ];
     const input = {
-      messages,
+      messages: [...instructions, ...messages],
       state: { a: 1 },
       context: [
         {
@@ -124,7 +128,13 @@ describe("12.1 the request", () => {
     };
     const [, { runId = "" } = {}] = requested(desk, input);
     const { state, context, forwardedProps, parentRunId } = input;
-    expect(desk.run(runId).input).toEqual({ state, context, forwardedProps, parentRunId });
+    expect(desk.run(runId).input).toEqual({
+      state,
+      context,
+      forwardedProps,
+      parentRunId,
+      instructions,
+    });
   });
 
   it("from somebody who only answers brings nothing to the agent", () => {
