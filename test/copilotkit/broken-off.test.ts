@@ -46,20 +46,56 @@ it("C49 what the runtime fills in for a call whose stream broke off is nobody's 
   expect(executions).toBe(0);
 });
 
+it("a page of the runner's does not see that the stream broke off, and executes its tool", async () => {
+  await using stage = await openStage();
+  await using between = await endsBehind("TOOL_CALL_END", stage.lab.url);
+  const token = await stage.lab.mint("user:ana");
+  await using runtime = await startRuntime({
+    mode: "runner",
+    server: between.url,
+    token,
+    agentTokens: {},
+  });
+  const session = thread();
+  const tool = page(async () => "here", "frontend");
+  const browser = openBrowser(runtime.url, session, [tool]);
+  const said = browser.say("linger");
+  await browser.until("TOOL_CALL_END");
+  stage.agent.go(session);
+  await said;
+  expect(browser.story()).toEqual([
+    "user: linger",
+    "[page]",
+    "tool: here",
+    "assistant: You said here.",
+  ]);
+  const runs = browser.types().filter((type) => type.startsWith("RUN_"));
+  expect(runs).toEqual(["RUN_STARTED", "RUN_FINISHED", "RUN_STARTED", "RUN_FINISHED"]);
+  // One for each run, and one that went on behind the break.
+  expect(between.answers()).toBe(3);
+  expect(browser.errors).toEqual([]);
+  expect((await held(stage.lab, session)).calls).toEqual([
+    { name: "page", outcome: "ok", settledBy: "user:ana" },
+  ]);
+});
+
 /** A proxy that ends the first answer behind an event of a type, as one does that is restarted. */
 async function endsBehind(type: string, target: string) {
   let isOver = false;
+  let answers = 0;
   const server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      const { authorization = "" } = request.headers;
-      const headers = { authorization, "content-type": "application/json" };
+      const { authorization = "", "last-event-id": lastEventId } = request.headers;
+      const cursor = typeof lastEventId === "string" && { "last-event-id": lastEventId };
+      const headers = { authorization, "content-type": "application/json", ...cursor };
       const body = Buffer.concat(chunks);
       const answer = await fetch(target + request.url, { method: "POST", headers, body });
       response.writeHead(answer.status, {
         "content-type": answer.headers.get("content-type") ?? "",
       });
+      answers += 1;
       let told = "";
       for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
         response.write(text);
@@ -75,6 +111,8 @@ async function endsBehind(type: string, target: string) {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
+    /** How many requests it has answered. */
+    answers: () => answers,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

@@ -50,7 +50,7 @@ export function startAgent({ url, token }: { readonly url: string; readonly toke
       return run.append(round(...call(`${id}:c`, said)));
     if (said === "linger") {
       await run.append(round(...call(`${id}:c`, "page")));
-      return void (await Promise.race([holdOf(run.session).promise, aborted(run.signal)]));
+      return Promise.race([holdOf(run.session).promise, aborted(run.signal)]);
     }
     if (said !== "long") return run.append(round(...text(id, [`Hello, ${said}.`])));
     const [start, one, two, end] = text(id, ["One.", " Two."]);
