@@ -192,6 +192,15 @@ const BROKEN: readonly (readonly [AgUiRule, string, readonly object[]])[] = [
   ],
   [
     "V12",
+    "reasoning under another owner than a snapshot's",
+    [
+      START,
+      snapshot({ role: "reasoning", id: "m", content: "", ...S }),
+      { ...reasoning("REASONING_MESSAGE_START", "m"), subagentRunId: "z" },
+    ],
+  ],
+  [
+    "V12",
     "text onto a tool message of another owner",
     [START, result("c", "m", S), say("m", { subagentRunId: "z" })],
   ],
