@@ -51,6 +51,11 @@ const BROKEN: readonly (readonly [AgUiRule, string, readonly object[]])[] = [
     [START, text({ messageId: "m" }), of("CUSTOM", { name: "n", value: 1 }), text({ delta: "x" })],
   ],
   [
+    "X1",
+    "a chunk without id, of an owner who streams nothing",
+    [START, text({ messageId: "m" }), text({ ...S, delta: "x" })],
+  ],
+  [
     "X2",
     "a chunk with another role",
     [START, text({ messageId: "m" }), text({ role: "user", delta: "x" })],
