@@ -22,13 +22,13 @@ export function owedTo(state: VerifyState): Owed {
 
 /**
  * D6 and D7: what an input that RUN_STARTED echoes says amiss of the runs before it. Warnings, since it is not the
- * producer's fault. Its messages have been read: they may have answered what was owed.
+ * producer's fault. Its messages have been read: they may have answered what was owed. Adds to `warnings`.
  */
 export function neglected(
   { resume = [] }: Pick<AgUiInput, "resume">,
   owed: Owed | undefined,
-): AgUiWarning[] {
-  const warnings: AgUiWarning[] = [];
+  warnings: AgUiWarning[],
+): void {
   const warn = (rule: "D6" | "D7", id: string, words: string) => {
     warnings.push({ rule, id, message: `The input ${words}` });
   };
@@ -48,5 +48,4 @@ export function neglected(
       warn("D7", id, `has no tool message for the frontend tool call '${id}'.`);
     }
   }
-  return warnings;
 }

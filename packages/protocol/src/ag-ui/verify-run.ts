@@ -31,7 +31,7 @@ export function runStarted(
     state.frontend = input?.tools && new Set(input.tools.map(({ name }) => name));
   }
   history(state, messages);
-  if (input) warnings.push(...neglected(input, owed));
+  if (input) neglected(input, owed, warnings);
   if (options.threadId === undefined || options.threadId === threadId) return undefined;
   return violates(
     "D2",

@@ -80,6 +80,7 @@ describe("D11: what is about something that is not there, is said", () => {
 });
 
 describe("D12: an id names one message, and one call, of its thread", () => {
+  const thought = snapshot({ role: "reasoning", id: "m", content: "" });
   const next = { ...START, runId: "q" };
   it.each([
     [
@@ -99,6 +100,7 @@ describe("D12: an id names one message, and one call, of its thread", () => {
       ],
       "m",
     ],
+    ["text with the id of a snapshot's reasoning", [START, thought, say("m")], "m"],
     ["text with an earlier run's id", [START, say("m"), said("m"), FINISH, next, say("m")], "m"],
     [
       "text with an id of the history's",
@@ -153,5 +155,7 @@ describe("D12: an id names one message, and one call, of its thread", () => {
     const history = { ...START, input: { ...IDS, messages: [assistant("m", "c")] } };
     expect(warningsOf([history, ...joined.slice(1)])).toEqual([]);
     expect(warningsOf([START, activity, FINISH, next, activity])).toEqual([]);
+    const again = of("REASONING_MESSAGE_START", { messageId: "m", role: "reasoning" });
+    expect(warningsOf([START, thought, again])).toEqual([]);
   });
 });

@@ -38,6 +38,16 @@ const EXPANDED: readonly (readonly [string, readonly object[], readonly object[]
   ],
   ["the opener's owner", [text({ messageId: "m", ...S }), text({ delta: "x" })], [on("m", S)]],
   [
+    "an id alone, of another owner's stream",
+    [first, text({ messageId: "n", ...S }), text({ messageId: "n", delta: "x" })],
+    [on("n", S)],
+  ],
+  [
+    "an owner alone, where several stream",
+    [first, text({ messageId: "n", ...S }), text({ ...S, delta: "x" })],
+    [on("n", S)],
+  ],
+  [
     "another owner's lane, which closes nothing",
     [first, text({ messageId: "n", ...S, delta: "x" })],
     [say("n", { role: "assistant", ...S }), on("n", S)],

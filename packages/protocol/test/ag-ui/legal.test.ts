@@ -119,6 +119,18 @@ const LEGAL: readonly (readonly [string, readonly object[]])[] = [
   ],
 ];
 
+test("an event may have any number of things to be said of it", () => {
+  const resume = Array.from({ length: 130_000 }, (_, n) => ({
+    interruptId: `${n}`,
+    status: "cancelled",
+  }));
+  const reader = createAgUiReader();
+  for (const event of [START, FINISH]) readAgUi(reader, event);
+  const input = { threadId: "t", runId: "q", messages: [], resume };
+  const { violation, warnings } = readAgUi(reader, { ...START, runId: "q", input });
+  expect([violation, warnings.length]).toEqual([undefined, 130_000]);
+});
+
 test.each(LEGAL)("legal: %s", (_what, stream) => {
   const reader = createAgUiReader();
   for (const event of stream) expect(readAgUi(reader, event).violation).toBeUndefined();

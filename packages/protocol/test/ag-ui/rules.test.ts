@@ -51,6 +51,11 @@ const BROKEN: readonly (readonly [AgUiRule, string, readonly object[]])[] = [
     [START, text({ messageId: "m" }), of("CUSTOM", { name: "n", value: 1 }), text({ delta: "x" })],
   ],
   [
+    "X1",
+    "a chunk without id, of an owner who streams nothing",
+    [START, text({ messageId: "m" }), text({ ...S, delta: "x" })],
+  ],
+  [
     "X2",
     "a chunk with another role",
     [START, text({ messageId: "m" }), text({ role: "user", delta: "x" })],
@@ -188,6 +193,15 @@ const BROKEN: readonly (readonly [AgUiRule, string, readonly object[]])[] = [
     [
       begun({ role: "activity", id: "m", activityType: "a", content: {}, ...S }),
       of("ACTIVITY_DELTA", { messageId: "m", activityType: "a", patch: [], subagentRunId: "z" }),
+    ],
+  ],
+  [
+    "V12",
+    "reasoning under another owner than a snapshot's",
+    [
+      START,
+      snapshot({ role: "reasoning", id: "m", content: "", ...S }),
+      { ...reasoning("REASONING_MESSAGE_START", "m"), subagentRunId: "z" },
     ],
   ],
   [

@@ -92,8 +92,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let offset: Offset | undefined;
 
   function enqueue(entries: readonly Queued[]): void {
-    for (const entry of entries) waiting += entry.text.length;
-    queue.push(...entries);
+    for (const entry of entries) {
+      waiting += entry.text.length;
+      queue.push(entry);
+    }
     if (pumping) return;
     pumping = true;
     // A microtask later, so that what is pushed in one go travels together.

@@ -167,7 +167,7 @@ async function relay(
       let size = 0;
       for (const frame of next.value) {
         size += frame.size;
-        items.push(...encoder.encode(frame.event));
+        for (const item of encoder.encode(frame.event)) items.push(item);
       }
       await Promise.race([outbox.push(items, size), cut.promise]);
       if (encoder.violation) return;

@@ -57,7 +57,8 @@ export class Outbox {
   /** Takes items; resolves when there is room for more. */
   push(items: readonly AgentItem[], size: number): Promise<void> {
     if (this.#over) return Promise.resolve();
-    this.#items.push(...items);
+    // One by one: a snapshot may come to more than a call takes arguments.
+    for (const item of items) this.#items.push(item);
     this.#waiting += size;
     if (items.length > 0) this.#pumping ??= this.#pump();
     if (this.#waiting <= MOST_WAITING) return Promise.resolve();
