@@ -12,15 +12,16 @@ export interface TwinsContext {
 
 /**
  * Which messages of a snapshot are there already, under an id that the snapshot does not know: agents stream under one id and
- * keep under another. Those with the same call, with its result, or else of the same role and words. By the snapshot's ids.
+ * keep under another. Those with the same call, with its result, or else of the same role and words; where words are all
+ * that is alike with what was there before the stream, in the same order. By the snapshot's ids.
  */
 export function twinsIn(
   snapshot: readonly AgUiMessage[],
   { messages, calls, history }: TwinsContext,
 ): ReadonlyMap<string, string> {
-  const given = history();
+  const given = new Map(history().map(({ id }, at) => [id, at]));
   const named = new Set(snapshot.map(({ id }) => id));
-  const there = new Set(given.map(({ id }) => id));
+  const there = new Set(given.keys());
   const free = new Map<string, string[]>();
   const add = (key: string, id: string) => {
     there.add(id);
@@ -29,7 +30,7 @@ export function twinsIn(
     if (ids) ids.push(id);
     else free.set(key, [id]);
   };
-  for (const message of given) for (const key of keysOf(message)) add(key, message.id);
+  for (const message of history()) for (const key of keysOf(message)) add(key, message.id);
   for (const [id, { parent, resultId }] of calls.calls) {
     // Below what is no assistant's, it is in a message of its own id.
     for (const home of [parent, id]) if (home !== undefined) add(callKey(id), home);
@@ -42,15 +43,31 @@ export function twinsIn(
   }
   const twins = new Map<string, string>();
   const taken = new Set<string>();
+  /** How far in the history the snapshot is. */
+  let reached = -1;
   for (const message of snapshot) {
-    if (there.has(message.id)) continue;
-    const found = keysOf(message).flatMap((key) => free.get(key) ?? []);
-    const twin = found.find((id) => !taken.has(id));
-    if (twin === undefined) continue;
-    taken.add(twin);
-    twins.set(message.id, twin);
+    const { id } = message;
+    if (!there.has(id)) {
+      const twin = keysOf(message)
+        .flatMap((key) => free.get(key) ?? [])
+        .find((it) => !taken.has(it) && (!hasWordsAlone(message) || isBehind(it)));
+      if (twin !== undefined) {
+        taken.add(twin);
+        twins.set(id, twin);
+      }
+    }
+    reached = Math.max(reached, given.get(twins.get(id) ?? id) ?? -1);
   }
   return twins;
+
+  function isBehind(id: string): boolean {
+    return (given.get(id) ?? Infinity) > reached;
+  }
+}
+
+/** Whether nothing but its words says which message it is. */
+function hasWordsAlone(message: AgUiMessage): boolean {
+  return message.role !== "tool" && !(message.role === "assistant" && message.toolCalls?.length);
 }
 
 /** What a message is known by besides its id, the surest first. */

@@ -146,6 +146,29 @@ describe("12.5 a snapshot of an AG-UI agent", () => {
     expect(JSON.stringify(run().metadata)).toContain("leaves out 1 messages");
   });
 
+  it("of an agent that keeps the end of a thread alone: what it says anew is not what it said before, though the words are", () => {
+    const { stream, texts, desk, runId } = session();
+    const before = [
+      { id: "u0", role: "user" as const, content: "More?" },
+      { id: "a0", role: "assistant" as const, content: "Yes." },
+    ];
+    const { input } = agUiInput(desk.state, { runId });
+    const messages = [...before, ...input.messages];
+    const { skipped } = stream(
+      [
+        STARTED,
+        snapshot(
+          said("s", "They talked."),
+          { id: "U1", role: "user", content: "m1" },
+          said("A1", "Yes."),
+        ),
+        FINISHED,
+      ],
+      { input: { ...input, runId: "run", messages } },
+    );
+    expect([skipped, texts()]).toEqual([[], ["They talked.", "Yes."]]);
+  });
+
   it("names again what its agent called as something before: the newest is meant", () => {
     const { desk, runId, stream, agent } = session();
     stream([STARTED, ...text("m", "one"), FINISHED]);
