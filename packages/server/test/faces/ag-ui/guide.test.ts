@@ -26,6 +26,7 @@ it("the guide's code runs as it stands there, one block after the other", async 
       if (!calls.has("c2")) {
         return run.append(round(...call("c2", "book", "{}"), { type: "call.ask", callId: "c2" }));
       }
+      if (messages.size === 3) return run.append(round(...text("a3", "You", " are", " welcome.")));
       await run.answer("c2", "booked");
       return run.append(round(...text("a2", "Booked.")));
     },
@@ -33,14 +34,20 @@ it("the guide's code runs as it stands there, one block after the other", async 
 
   const blocks = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
   const own = blocks.filter((code) => !code.includes("@copilotkit"));
-  expect(own).toHaveLength(4);
+  expect(own).toHaveLength(5);
   const code = stripTypeScriptTypes(own.join("\n"))
     .replaceAll(/^import .*$/gm, "")
     .replaceAll("http://127.0.0.1:4646", url);
-  const run = runInThisContext(`(async (HttpAgent) => {${code}; return { agent, page }; })`);
-  const { agent, page } = (await run(HttpAgent)) as { agent: HttpAgent; page: HttpAgent };
+  const { fetch: broken, cuts } = breakingFetch();
+  const run = runInThisContext(
+    `(async (HttpAgent, fetch) => {${code}; return { agent, page, steady }; })`,
+  );
+  const { agent, page, steady } = (await run(HttpAgent, broken)) as Record<string, HttpAgent>;
+  if (!agent || !page || !steady) throw new Error("The guide makes three.");
 
   expect(agent.pendingInterrupts).toEqual([]);
+  expect(cuts()).toBeGreaterThan(2);
+  expect(steady.messages.at(-1)).toMatchObject({ role: "assistant", content: "You are welcome." });
   for (const { messages } of [agent, page]) {
     expect(messages.at(-1)).toMatchObject({ role: "assistant", content: "Booked." });
     expect(messages.filter(({ role }) => role === "tool")).toMatchObject([
@@ -49,3 +56,39 @@ it("the guide's code runs as it stands there, one block after the other", async 
     ]);
   }
 });
+
+/** A network that breaks each AG-UI stream off behind its second frame with an id; behind the first, where one goes on. */
+function breakingFetch() {
+  let cuts = 0;
+  async function* broken(response: Response, kept: number) {
+    let text = "";
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk;
+      const frames = text.split("\n\n");
+      const whole = frames.slice(0, -1);
+      const last = whole.filter((frame) => frame.startsWith("id: "))[kept - 1];
+      if (last === undefined) continue;
+      cuts += 1;
+      yield `${frames.slice(0, frames.indexOf(last) + 1).join("\n\n")}\n\nid: half of`;
+      throw new TypeError("terminated");
+    }
+    yield text;
+  }
+  return {
+    cuts: () => cuts,
+    fetch: async (url: string, init: RequestInit): Promise<Response> => {
+      const response = await fetch(url, init);
+      if (!url.endsWith("/ag-ui") || !response.ok) return response;
+      const kept = "last-event-id" in (init.headers ?? {}) ? 1 : 2;
+      const parts = broken(response, kept);
+      const frames = new ReadableStream<string>({
+        async pull(controller) {
+          const { value, done } = await parts.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        },
+      });
+      return new Response(frames.pipeThrough(new TextEncoderStream()), response);
+    },
+  };
+}
