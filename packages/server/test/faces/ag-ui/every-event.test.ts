@@ -11,7 +11,7 @@ import { createWanderer, picks } from "./wander.ts";
 const RUNS = Number(process.env["HOLDFAST_AG_UI_RUNS"] ?? 2);
 const SEED = Number(process.env["HOLDFAST_SEED"] ?? 20_270_101);
 const TURNS = 3;
-const STEPS = 24;
+const STEPS = 18;
 const PEERS: readonly Peer[] = ["1.0", "0"];
 const NOTHING: Seen = { messages: [], state: {} };
 

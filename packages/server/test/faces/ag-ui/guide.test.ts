@@ -59,18 +59,18 @@ function breakingFetch() {
   }
   return {
     cuts: () => cuts,
-    async fetch(url: string, init: RequestInit): Promise<Response> {
+    fetch: async (url: string, init: RequestInit): Promise<Response> => {
       const response = await fetch(url, init);
       if (!url.endsWith("/ag-ui") || !response.ok) return response;
       const kept = "last-event-id" in (init.headers ?? {}) ? 1 : 2;
-      const source = broken(response, kept);
-      const pull = async (controller: ReadableStreamDefaultController<string>) => {
-        const { done, value } = await source.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      };
-      // What was read is out before it breaks off.
-      const frames = new ReadableStream({ pull }, { highWaterMark: 0 });
+      const parts = broken(response, kept);
+      const frames = new ReadableStream<string>({
+        async pull(controller) {
+          const { value, done } = await parts.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        },
+      });
       return new Response(frames.pipeThrough(new TextEncoderStream()), response);
     },
   };
