@@ -169,7 +169,12 @@ beforeAll(async () => {
 });
 afterAll(() => shared[Symbol.asyncDispose]());
 
-describe.each(Object.entries(FACES))("through %s", (_face, ask) => {
+// One way in is enough to see whose each act is; that all ways agree takes half a minute, and has a run of its own.
+const faces = Object.entries(FACES).filter(
+  ([name]) => process.env["HOLDFAST_MATRIX"] === "all" || name === "socket",
+);
+
+describe.each(faces)("through %s", (_face, ask) => {
   test.each(ROLES)(
     "$name: what it may works, all else is refused and changes nothing",
     async (it) => {
@@ -178,8 +183,8 @@ describe.each(Object.entries(FACES))("through %s", (_face, ask) => {
       for (const act of ACTS.filter((other) => !mayDo(it, other))) {
         const answered = await ask(shared, act, token);
         expect([act.name, act.isRefused(answered), answered]).toEqual([act.name, true, answered]);
-        expect(await shared.photograph(), act.name).toBe(before);
       }
+      expect(await shared.photograph()).toBe(before);
       for (const act of ACTS.filter((other) => mayDo(it, other))) {
         await using scene = await openScene();
         const answered = await ask(scene, act, await it.token(scene));
