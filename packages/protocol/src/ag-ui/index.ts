@@ -35,6 +35,7 @@ export { isSameHistory } from "./begin.ts";
 export type { ProjectionOptions, Shown } from "./face.ts";
 export type { AgUiEvent as AgUiFaceEvent, Peer } from "./face-event.ts";
 export { AG_UI, INTERRUPT_TOOL, interruptOf, interruptsOf } from "./interrupt.ts";
+export { unknownFields } from "./known-fields.ts";
 export { joinThread } from "./join.ts";
 export type { Joined, JoinOptions } from "./join.ts";
 export { agUiMessages } from "./messages.ts";

@@ -1,4 +1,4 @@
-import type { ContentEvent } from "../events.ts";
+import type { ContentEvent, Event } from "../events.ts";
 import { isObject } from "../json.ts";
 
 /** What AG-UI 1.0 knows of each content event beside `type`, `timestamp`, `rawEvent`, `metadata` and `subagentRunId`. */
@@ -69,6 +69,26 @@ export function knownFields<E extends ContentEvent>(event: E): E | undefined {
   if ("outcome" in known && !isOutcome(known["outcome"])) delete known["outcome"];
   if ("replace" in known && typeof known["replace"] !== "boolean") delete known["replace"];
   return known as E; // the fields of its type, as they were
+}
+
+/** What AG-UI knows of an event that is told in words of our own. */
+const RETOLD: Readonly<Record<string, readonly string[]>> = {
+  TOOL_CALL_START: ["parentMessageId"],
+};
+
+/**
+ * The fields of a content event that {@link knownFields} leaves out, since AG-UI does not know them, or not so; none of any
+ * other event.
+ */
+export function unknownFields(event: Event): readonly string[] {
+  const fields = knownFields(event as ContentEvent); // undefined for one that is none
+  if (!fields) return [];
+  const known = { ...fields, metadata: undefined };
+  const retold = RETOLD[event.type] ?? [];
+  return Object.entries(event).flatMap(([name, value]) => {
+    const isTold = Object.hasOwn(known, name) || retold.includes(name);
+    return isTold || value === null || value === undefined ? [] : [name];
+  });
 }
 
 function isOutcome(outcome: unknown): boolean {

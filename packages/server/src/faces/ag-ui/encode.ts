@@ -10,6 +10,8 @@ export interface Encoding {
   readonly encode: (events: readonly Outgoing[]) => Uint8Array;
   /** What says that the stream lives, where the format has room for that. */
   readonly alive?: Uint8Array;
+  /** Words for whoever looks at the stream, of which no client takes note, where the format has room for them. */
+  readonly comment?: (words: string) => Uint8Array;
 }
 
 /**
@@ -24,6 +26,8 @@ function serverSentEvents(visibility: Visibility): Encoding {
   return {
     type: "text/event-stream",
     alive: text.encode(": alive\n\n"),
+    // As JSON it has no line breaks.
+    comment: (words) => text.encode(`: ${JSON.stringify(words)}\n\n`),
     encode: (events) => text.encode(events.map((it) => frameOf(it, visibility)).join("")),
   };
 }

@@ -1,5 +1,10 @@
 import { reduce, type Entry, type SessionState } from "@holdfast/protocol";
-import type { AgUiFaceEvent, Cursor, Projection } from "@holdfast/protocol/ag-ui";
+import {
+  unknownFields,
+  type AgUiFaceEvent,
+  type Cursor,
+  type Projection,
+} from "@holdfast/protocol/ag-ui";
 import type { FrameText } from "../../engine/index.ts";
 import { entriesOf } from "./in-common.ts";
 
@@ -33,7 +38,12 @@ export interface Moment {
 export interface Told {
   readonly events: readonly Outgoing[];
   readonly isOver: boolean;
+  /** What the entries said beside, and AG-UI does not know: in words, each once in a feed. */
+  readonly leftOut?: readonly string[];
 }
+
+/** How much a feed says of what it leaves out. */
+const MOST_LEFT_OUT = 20;
 
 /** Tells a story from a state on, with each commit as it comes. */
 export interface Feed {
@@ -46,13 +56,27 @@ export interface Feed {
 /** @param state becomes the feed's own */
 export function createFeed(state: SessionState, story: Story): Feed {
   const { projection } = story;
+  const known = new Set<string>();
+
+  /** What is said for the first time of what is left out of an event. */
+  function leftOutOf({ event }: Entry): string[] {
+    return unknownFields(event).flatMap((name) => {
+      const words = `${event.type}/${name.slice(0, 100)}`;
+      if (known.has(words) || known.size >= MOST_LEFT_OUT) return [];
+      known.add(words);
+      return [words];
+    });
+  }
+
   return {
     begin: () => story.tell(state, story.prelude, { isWhole: true }),
     take(frame) {
       const entries = entriesOf(frame);
       const events: Outgoing[] = [];
+      const leftOut: string[] = [];
       for (const entry of entries) {
         if (entry.offset <= state.head) continue;
+        leftOut.push(...leftOutOf(entry));
         reduce(state, entry);
         const { offset } = entry;
         const projected = projection
@@ -61,9 +85,9 @@ export function createFeed(state: SessionState, story: Story): Feed {
         const isWhole = entry === entries.at(-1);
         const told = story.tell(state, projected, { entry, isWhole });
         events.push(...told.events);
-        if (told.isOver) return { events, isOver: true };
+        if (told.isOver) return { events, isOver: true, leftOut };
       }
-      return { events, isOver: false };
+      return { events, isOver: false, leftOut };
     },
   };
 }

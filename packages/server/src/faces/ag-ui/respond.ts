@@ -69,7 +69,11 @@ export function respond(options: RespondOptions): Response {
   return new Response(body, { headers: { ...HEADERS, "content-type": encoding.type } });
 
   /** @returns whether that was all */
-  function put(controller: Controller, { events, isOver }: Told): boolean {
+  function put(controller: Controller, { events, isOver, leftOut = [] }: Told): boolean {
+    if (leftOut.length > 0 && encoding.comment) {
+      const words = `Left out, since AG-UI does not describe it: ${leftOut.join(", ")}`;
+      controller.enqueue(encoding.comment(words));
+    }
     if (events.length > 0) controller.enqueue(encoding.encode(events));
     if (!isOver) return false;
     release();
