@@ -3,11 +3,16 @@ import { createClient } from "@holdfast/sdk/client";
 import { startAgent } from "./agent.ts";
 
 // An AG-UI agent becomes a session's by its URL. Its question to the application and its question to a person are two
-// calls of the session: whoever answers them, and whenever, the agent goes on.
+// calls of the session: whoever answers them, and whenever, the agent goes on. It is the one in agent.ts, or at a URL that
+// is given: agent.py's, say.
 
-const agent = await startAgent();
+const [given] = process.argv.slice(2);
+const agent = given === undefined ? await startAgent() : undefined;
 await using storage = memoryStorage();
-await using server = createServer({ storage, agents: { default: { url: agent.url } } });
+await using server = createServer({
+  storage,
+  agents: { default: { url: given ?? agent?.url ?? "" } },
+});
 
 await using client = createClient({
   url: "http://in-process",
@@ -35,7 +40,7 @@ const pay = session.state.calls.get("pay");
 console.log(`The call ended ${pay?.outcome}, approved by ${pay?.approval?.decision?.by}.`);
 console.log(`The run is ${run?.outcome}, after ${run?.attempt} runs of the agent.`);
 if (pay?.outcome !== "ok" || run?.outcome !== "complete") process.exitCode = 1;
-agent.server.close();
+agent?.server.close();
 
 /** Waits for the session's state to have something. */
 async function seen(isThere: () => boolean): Promise<void> {
