@@ -1,4 +1,5 @@
 import type { InboxNews } from "../engine/index.ts";
+import { live } from "./live.ts";
 
 export interface InboxStreamOptions {
   /** What is told, until the signal ends it; `onSlow` hears that the reader fell behind. */
@@ -23,53 +24,25 @@ export interface InboxStreamOptions {
  */
 export function inboxStream(options: InboxStreamOptions): Response {
   const { watchCalls, heartbeatMs, schedule, log, watch, destroy } = options;
-  const over = new AbortController();
+  const stop = new AbortController();
   let slow = () => {};
-  const news = watchCalls({ signal: over.signal, onSlow: () => slow() });
-  let stopBeating = () => {};
-  let unwatch = () => {};
-  const release = () => {
-    stopBeating();
-    unwatch();
-    over.abort();
-  };
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const beat = () => {
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(HEARTBEAT);
-        stopBeating = schedule(heartbeatMs, beat);
-      };
-      stopBeating = schedule(heartbeatMs, beat);
-      const end = () => {
-        if (over.signal.aborted) return;
-        release();
-        controller.close();
-      };
-      slow = () => {
-        end();
-        destroy?.();
-      };
-      unwatch = watch(end);
-    },
-    async pull(controller) {
-      try {
-        const next = await news.next();
-        if (over.signal.aborted) return;
-        if (!next.done) return controller.enqueue(eventOf(next.value));
-        release();
-        controller.close();
-      } catch (error) {
-        release();
-        log("A stream of the inbox failed", error);
-        controller.error(error);
-      }
-    },
-    async cancel() {
-      release();
-      await news.return();
-    },
+  const { response, end } = live({
+    source: watchCalls({ signal: stop.signal, onSlow: () => slow() }),
+    stop,
+    type: "text/event-stream",
+    alive: HEARTBEAT,
+    tell: (news) => ({ bytes: eventOf(news) }),
+    name: "the inbox",
+    heartbeatMs,
+    schedule,
+    log,
+    watch,
   });
-  return new Response(body, { headers: HEADERS });
+  slow = () => {
+    end();
+    destroy?.();
+  };
+  return response;
 }
 
 function eventOf(news: InboxNews): Uint8Array {
@@ -84,8 +57,3 @@ function told({ session, id }: Extract<InboxNews, { type: "gone" }>) {
 
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(": heartbeat\n\n");
-const HEADERS = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-store",
-  "x-accel-buffering": "no",
-};

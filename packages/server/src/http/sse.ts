@@ -6,6 +6,7 @@ import {
   type Snapshot,
   type Visibility,
 } from "../engine/index.ts";
+import { live } from "./live.ts";
 import { stateText } from "./state-text.ts";
 
 export interface SseOptions {
@@ -35,66 +36,34 @@ export interface SseOptions {
 export async function eventStream(options: SseOptions): Promise<Response> {
   const { engine, session, after, person, principal, visibility } = options;
   const { heartbeatMs, schedule, log, watch, destroy } = options;
-  const over = new AbortController();
+  const stop = new AbortController();
+  let slow = () => {};
   const following = {
-    signal: over.signal,
+    signal: stop.signal,
     visibility,
     onSlow: () => slow(),
     ...(person && { person }),
     ...(principal !== undefined && { principal }),
   };
   const { reset, frames } = await engine.resume(session, after, following);
-  let stopBeating = () => {};
-  let unwatch = () => {};
-  const release = () => {
-    stopBeating();
-    unwatch();
-  };
-  let slow = () => {};
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(reset ? resetOf(reset, visibility) : HELLO);
-      const beat = () => {
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(HEARTBEAT);
-        stopBeating = schedule(heartbeatMs, beat);
-      };
-      stopBeating = schedule(heartbeatMs, beat);
-      const end = () => {
-        release();
-        over.abort();
-        // It may stand between two frames, where it hears of nothing.
-        void frames.return();
-        controller.close();
-      };
-      slow = () => {
-        end();
-        destroy?.();
-      };
-      unwatch = watch(end);
-    },
-    async pull(controller) {
-      try {
-        const next = await frames.next();
-        if (over.signal.aborted) return;
-        if (next.done) {
-          release();
-          controller.close();
-        } else {
-          controller.enqueue(concat(next.value.map(eventOf)));
-        }
-      } catch (error) {
-        release();
-        log(`A stream of session ${session} failed`, error);
-        controller.error(error);
-      }
-    },
-    async cancel() {
-      release();
-      over.abort();
-      await frames.return();
-    },
+  const { response, end } = live({
+    source: frames,
+    stop,
+    type: "text/event-stream",
+    first: { bytes: reset ? resetOf(reset, visibility) : HELLO },
+    alive: HEARTBEAT,
+    tell: (batch) => ({ bytes: concat(batch.map(eventOf)) }),
+    name: `session ${session}`,
+    heartbeatMs,
+    schedule,
+    log,
+    watch,
   });
-  return new Response(body, { headers: HEADERS });
+  slow = () => {
+    end();
+    destroy?.();
+  };
+  return response;
 }
 
 function resetOf(snapshot: Snapshot, visibility: Visibility): Uint8Array {
@@ -122,8 +91,3 @@ const encoded = new WeakMap<FrameText, Uint8Array>();
 /** Sent at once, so that the reader knows that it is connected. */
 const HELLO = encoder.encode(": connected\n\n");
 const HEARTBEAT = encoder.encode(": heartbeat\n\n");
-const HEADERS = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-store",
-  "x-accel-buffering": "no",
-};

@@ -1,4 +1,5 @@
 import type { FrameText } from "../../engine/index.ts";
+import { live, type Ending } from "../../http/live.ts";
 import type { Encoding } from "./encode.ts";
 import type { Feed, Told } from "./feed.ts";
 
@@ -23,71 +24,56 @@ export interface RespondOptions {
 export function respond(options: RespondOptions): Response {
   const { feed, frames, encoding, stop, heartbeatMs, schedule, log, watch } = options;
   const { alive } = encoding;
-  let stopBeating = () => {};
-  let unwatch = () => {};
-  let closed = false;
-  const release = () => {
-    closed = true;
-    stopBeating();
-    unwatch();
-    stop.abort();
-    // It may stand between two frames, where it hears of nothing.
-    void frames.return();
-  };
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      // The head of the response leaves with the first bytes.
-      if (alive) controller.enqueue(alive);
-      if (put(controller, feed.begin())) return;
-      const beat = () => {
-        if (alive && (controller.desiredSize ?? 0) > 0) controller.enqueue(alive);
-        stopBeating = schedule(heartbeatMs, beat);
-      };
-      stopBeating = schedule(heartbeatMs, beat);
-      unwatch = watch(() => breakOff(controller, "unauthenticated", "The token has ended."));
-    },
-    async pull(controller) {
-      try {
-        for (;;) {
-          if (closed) return;
-          const next = await frames.next();
-          if (closed) return;
-          if (next.done) return breakOff(controller, "closed", "The server ended the stream.");
-          for (const frame of next.value) {
-            const told = feed.take(frame);
-            if (put(controller, told)) return;
-          }
-          if ((controller.desiredSize ?? 0) <= 0) return;
-        }
-      } catch (error) {
-        log("An AG-UI stream failed", error);
-        breakOff(controller, "internal", "The server failed.");
+  const begun = written(feed.begin());
+  const { response } = live({
+    source: frames,
+    stop,
+    type: encoding.type,
+    // The head of the response leaves with the first bytes.
+    first: { ...begun, bytes: joined([alive, begun.bytes]) },
+    ...(alive && { alive }),
+    tell(batch) {
+      const parts: (Uint8Array | undefined)[] = [];
+      for (const frame of batch) {
+        const { bytes, isOver } = written(feed.take(frame));
+        parts.push(bytes);
+        if (isOver) return { bytes: joined(parts), isOver };
       }
+      return { bytes: joined(parts) };
     },
-    cancel: release,
+    farewell: (why) => written({ events: [{ event: brokenOff(why) }], isOver: true }).bytes,
+    name: "an AG-UI run",
+    heartbeatMs,
+    schedule,
+    log,
+    watch,
   });
-  return new Response(body, { headers: { ...HEADERS, "content-type": encoding.type } });
+  return response;
 
-  /** @returns whether that was all */
-  function put(controller: Controller, { events, isOver, leftOut = [] }: Told): boolean {
-    if (leftOut.length > 0 && encoding.comment) {
-      const words = `Left out, since AG-UI does not describe it: ${leftOut.join(", ")}`;
-      controller.enqueue(encoding.comment(words));
-    }
-    if (events.length > 0) controller.enqueue(encoding.encode(events));
-    if (!isOver) return false;
-    release();
-    controller.close();
-    return true;
-  }
-
-  function breakOff(controller: Controller, code: string, what: string): void {
-    if (closed) return;
-    const message = `${what} The run may go on without it: connect again.`;
-    put(controller, { events: [{ event: { type: "RUN_ERROR", message, code } }], isOver: true });
+  function written({ events, isOver, leftOut = [] }: Told) {
+    const said =
+      leftOut.length > 0 ? encoding.comment?.(`${LEFT_OUT} ${leftOut.join(", ")}`) : undefined;
+    const bytes = joined([said, events.length > 0 ? encoding.encode(events) : undefined]);
+    return { bytes, isOver };
   }
 }
 
-type Controller = ReadableStreamDefaultController<Uint8Array>;
+const LEFT_OUT = "Left out, since AG-UI does not describe it:";
 
-const HEADERS = { "cache-control": "no-store", "x-accel-buffering": "no" };
+const ENDINGS: Readonly<Record<Ending, { readonly code: string; readonly what: string }>> = {
+  token: { code: "unauthenticated", what: "The token has ended." },
+  closed: { code: "closed", what: "The server ended the stream." },
+  failed: { code: "internal", what: "The server failed." },
+};
+
+function brokenOff(why: Ending) {
+  const { code, what } = ENDINGS[why];
+  const message = `${what} The run may go on without it: connect again.`;
+  return { type: "RUN_ERROR" as const, message, code };
+}
+
+/** All there is of several; undefined for nothing. */
+function joined(parts: readonly (Uint8Array | undefined)[]): Uint8Array | undefined {
+  const there = parts.filter((part) => part !== undefined);
+  return there.length > 1 ? Buffer.concat(there) : there[0];
+}
