@@ -46,4 +46,9 @@ const VALUE = /^[\t -~]*$/;
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i;
 const LENGTH = /^\d{1,9}$/;
 /** What changes how a message is read, or what its connection becomes. */
-const ODD: ReadonlySet<string> = new Set(["transfer-encoding", "expect", "upgrade"]);
+const ODD: ReadonlySet<string> = new Set([
+  "transfer-encoding",
+  "expect",
+  "upgrade",
+  "proxy-connection", // no standard's, but Node's parser and others take it for "connection"
+]);

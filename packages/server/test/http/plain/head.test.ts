@@ -62,6 +62,7 @@ const ODD: Readonly<Record<string, string>> = {
   "an upgrade": lines(REQUEST, HOST, "connection: upgrade", "upgrade: websocket"),
   "a connection that closes": lines(REQUEST, HOST, "connection: close"),
   "a connection's own headers": lines(REQUEST, HOST, "connection: keep-alive, x-a", "x-a: 1"),
+  "a connection that closes, to a proxy": lines(REQUEST, HOST, "Proxy-Connection: close"),
   "a folded line": lines(REQUEST, HOST, "x-a: 1", " 2"),
   "a space before the colon": lines(REQUEST, HOST, "content-length : 1"),
   "no colon": lines(REQUEST, HOST, "content-length"),
