@@ -32,6 +32,10 @@ export interface PlainServer extends PlainOptions {
 /** The longest head, in bytes: what Node's own parser takes. */
 const MAX_HEAD = 16 << 10;
 const BLANK_LINE = "\r\n\r\n";
+/** The longest head that is kept to compare the next one with, in characters: idle connections are many. */
+const MOST_KEPT = 2 << 10;
+/** How many pieces may wait: one of a few bytes costs hundreds. */
+const MOST_PIECES = 1_000;
 /** How much may wait behind a request that is being answered, in bytes. */
 const MOST_WAITING = 64 << 10;
 
@@ -80,8 +84,15 @@ export class PlainConnection {
     this.#socket.destroy();
   }
 
-  /** Says that a request took too long to come. */
+  /** Closes it once its client has taken what was answered. */
+  end(): void {
+    this.#socket.destroySoon();
+  }
+
+  /** Says that a request took too long to come, and reads no more of it; the second time, waits for nobody. */
   timeOut(): void {
+    if (!this.#socket.writable) return this.destroy();
+    this.#socket.off("data", this.#onData);
     this.#socket.write("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n");
     this.#socket.destroySoon();
   }
@@ -90,6 +101,7 @@ export class PlainConnection {
     if (this.idle) this.since = Date.now();
     this.#waiting.push(chunk);
     this.#bytes += chunk.length;
+    if (this.#waiting.length > MOST_PIECES) this.#gather();
     if (!this.#answering && this.#bytes >= this.#wanted) this.#next();
     else if (this.#answering && this.#bytes > MOST_WAITING) this.#socket.pause();
   };
@@ -108,7 +120,7 @@ export class PlainConnection {
   #next(): void {
     const data = this.#gather();
     const end = data.indexOf(BLANK_LINE);
-    if (end < 0 && data.length <= MAX_HEAD) {
+    if (end < 0 && data.length < MAX_HEAD + BLANK_LINE.length) {
       this.#wanted = data.length + 1;
       return;
     }
@@ -147,6 +159,7 @@ export class PlainConnection {
 
   /** A client says nearly the same each time: it is read once. */
   #headOf(text: string): Head | undefined {
+    if (text.length > MOST_KEPT) return parseHead(text);
     if (text !== this.#lastText) {
       this.#lastHead = parseHead(text);
       this.#lastText = text;

@@ -44,7 +44,7 @@ export function readPlain(server: Server, options: PlainOptions): PlainConnectio
   });
   return {
     closeIdle() {
-      for (const connection of connections) if (connection.idle) connection.destroy();
+      for (const connection of connections) if (connection.idle) connection.end();
     },
     closeAll() {
       for (const connection of connections) connection.destroy();
