@@ -56,8 +56,8 @@ export class PlainConnection {
   #lastText = "";
   #lastHead: Head | undefined;
   onGone: (() => void) | undefined;
-  /** Since when it is idle, or a request comes in, by the clock. */
-  since = Date.now();
+  /** Since when it is idle, is ending, or a request comes in, by a clock that nobody sets. */
+  since = performance.now();
 
   /** @param left called once, when it is closed or handed over */
   constructor(socket: Socket, server: PlainServer, left: () => void) {
@@ -80,12 +80,19 @@ export class PlainConnection {
     return !this.#answering && this.#bytes > 0;
   }
 
+  /** Over for one side, and waiting for the client to take what was written. */
+  get ending(): boolean {
+    return this.#socket.writableEnded;
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }
 
   /** Closes it once its client has taken what was answered. */
   end(): void {
+    if (!this.#socket.writable) return;
+    this.since = performance.now();
     this.#socket.destroySoon();
   }
 
@@ -98,7 +105,7 @@ export class PlainConnection {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.idle) this.since = Date.now();
+    if (this.idle) this.since = performance.now();
     this.#waiting.push(chunk);
     this.#bytes += chunk.length;
     if (this.#waiting.length > MOST_PIECES) this.#gather();
@@ -107,7 +114,7 @@ export class PlainConnection {
   };
 
   /** It closes, or its client does: nobody waits for an answer any more. */
-  readonly #onEnd = (): void => this.#socket.destroySoon();
+  readonly #onEnd = (): void => this.end();
 
   readonly #onError = (): void => this.destroy();
 
@@ -184,9 +191,11 @@ export class PlainConnection {
     if (!this.#socket.writable) return;
     this.onGone = undefined;
     this.#answering = false;
-    this.since = Date.now();
-    if (this.#socket.isPaused()) this.#socket.resume();
+    this.since = performance.now();
     if (this.#bytes > 0) this.#next();
+    // Its sender waits until there is little of it left, not for each small request.
+    const much = this.#answering && this.#bytes > MOST_WAITING;
+    if (!much && this.#socket.isPaused()) this.#socket.resume();
   }
 
   #handOver(data: Buffer): void {

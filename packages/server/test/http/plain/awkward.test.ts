@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { dial, echo, requestOf, serve, tidyUp, type House } from "./support.ts";
 
 tidyUp();
@@ -31,6 +31,10 @@ test("closing between two requests cuts no answer that is still on its way", asy
   const client = await owed(house);
   expect(client.owing()).toBeGreaterThan(0);
   house.plain.closeIdle();
+  const listening = house.sockets[0]?.listenerCount("finish");
+  // A server that stops says it again and again.
+  for (let n = 0; n < 20; n += 1) house.plain.closeIdle();
+  expect(house.sockets[0]?.listenerCount("finish")).toBe(listening);
   await sleep(20);
   client.socket.resume();
   await client.closed();
@@ -88,4 +92,45 @@ test("a head of the longest is plain wherever it is cut", async () => {
     await client.until(() => client.answers().length === 1);
     expect(client.answers()).toEqual(["<plain / >"]);
   }
+});
+
+test("many small requests behind one another wait with their sender too", async () => {
+  let taken = 0;
+  let ahead = 0;
+  const { port, sockets } = await serve({}, async ({ target, body }) => {
+    await sleep(1);
+    taken += requestOf(target).length;
+    ahead = Math.max(ahead, (sockets[0]?.bytesRead ?? 0) - taken);
+    return echo("plain", target, body);
+  });
+  const client = await dial(port);
+  const small = requestOf("/").repeat(100);
+  for (let n = 0; n < 2_000; n += 1) client.socket.write(small);
+  await client.until(() => client.answers().length > 300);
+  expect(ahead).toBeLessThan(300_000);
+  client.socket.destroy();
+});
+
+test("who says no more and reads nothing is not waited for longer than an idle connection", async () => {
+  const { port, sockets } = await serve({ requestTimeout: 60, keepAliveTimeout: 200 }, () =>
+    Promise.resolve(echo("plain", "/", Buffer.alloc(20_000_000))),
+  );
+  const client = await dial(port);
+  client.socket.pause();
+  client.socket.end(requestOf("/"));
+  await client.until(() => sockets[0]?.destroyed === true);
+});
+
+test("a clock that is set ends no request and no connection", async () => {
+  const { port } = await serve({ requestTimeout: 300, keepAliveTimeout: 5_000 });
+  const client = await dial(port);
+  const bytes = requestOf("/");
+  client.socket.write(bytes.slice(0, 10));
+  await sleep(20);
+  const later = Date.now() + 3_600_000;
+  const clock = vi.spyOn(Date, "now").mockReturnValue(later);
+  await sleep(120);
+  clock.mockRestore();
+  client.socket.write(bytes.slice(10));
+  await client.until(() => client.answers().length === 1);
 });
