@@ -48,6 +48,8 @@ const ODD: Readonly<Record<string, string>> = {
   "an empty host": lines(REQUEST, "host: "),
   "a host with a path": lines(REQUEST, "host: h/x"),
   "a host with a user": lines(REQUEST, "host: a@h"),
+  "a host whose port is none": lines(REQUEST, "host: h:65536"),
+  "a host whose address is none": lines(REQUEST, "host: [::::]"),
   "two hosts": lines(REQUEST, HOST, "Host: i"),
   "two lengths": lines(REQUEST, HOST, "content-length: 1", "Content-Length: 1"),
   "a list of lengths": lines(REQUEST, HOST, "content-length: 1, 1"),
