@@ -18,7 +18,7 @@ async function owed({ port, sockets }: House) {
   while (here?.writableLength === 0) {
     client.socket.write(requestOf("/"));
     asked += 1;
-    await sleep(1);
+    while (here.bytesRead < asked * requestOf("/").length) await sleep(1);
   }
   return { ...client, asked, owing: () => here?.writableLength ?? 0 };
 }
@@ -122,15 +122,46 @@ test("who says no more and reads nothing is not waited for longer than an idle c
 });
 
 test("a clock that is set ends no request and no connection", async () => {
-  const { port } = await serve({ requestTimeout: 300, keepAliveTimeout: 5_000 });
+  const { port } = await serve({ requestTimeout: 900, keepAliveTimeout: 5_000 });
   const client = await dial(port);
   const bytes = requestOf("/");
   client.socket.write(bytes.slice(0, 10));
   await sleep(20);
   const later = Date.now() + 3_600_000;
   const clock = vi.spyOn(Date, "now").mockReturnValue(later);
-  await sleep(120);
+  await sleep(250);
   clock.mockRestore();
   client.socket.write(bytes.slice(10));
   await client.until(() => client.answers().length === 1);
+});
+
+test("who waits to be told to go on is told, also behind a plain request", async () => {
+  const { port } = await serve();
+  const client = await dial(port);
+  client.socket.write(
+    requestOf("/1") + requestOf("/2", "abc", "expect: 100-continue\r\n").slice(0, -3),
+  );
+  await client.until(() => client.got().includes("HTTP/1.1 100 Continue\r\n\r\n"));
+  client.socket.write("abc");
+  await client.until(() => client.answers().length === 2);
+  expect(client.answers()).toEqual(["<plain /1 >", "<node /2 abc>"]);
+});
+
+test("who breaks off leaves nothing behind, whatever was under way", async () => {
+  const { port, sockets } = await serve({}, async ({ target, body }) => {
+    await sleep(2);
+    return echo("plain", target, Buffer.concat([body, Buffer.alloc(100_000, "a")]));
+  });
+  const odd = requestOf("/odd", "abc", "x-odd: \u00e4\r\n");
+  const states = ["", "PO", requestOf("/"), requestOf("/") + odd, odd.slice(0, -1), `${odd}junk`];
+  for (const bytes of states) {
+    for (const wait of [0, 1, 3]) {
+      const client = await dial(port);
+      client.socket.write(bytes);
+      await sleep(wait);
+      client.socket.resetAndDestroy();
+    }
+  }
+  const last = await dial(port);
+  await last.until(() => sockets.filter((socket) => !socket.destroyed).length === 1);
 });
