@@ -32,6 +32,10 @@ export interface PlainServer extends PlainOptions {
 /** The longest head, in bytes: what Node's own parser takes. */
 const MAX_HEAD = 16 << 10;
 const BLANK_LINE = "\r\n\r\n";
+/** The longest head that is kept to compare the next one with, in characters: idle connections are many. */
+const MOST_KEPT = 2 << 10;
+/** How many pieces may wait: one of a few bytes costs hundreds. */
+const MOST_PIECES = 1_000;
 /** How much may wait behind a request that is being answered, in bytes. */
 const MOST_WAITING = 64 << 10;
 
@@ -52,8 +56,8 @@ export class PlainConnection {
   #lastText = "";
   #lastHead: Head | undefined;
   onGone: (() => void) | undefined;
-  /** Since when it is idle, or a request comes in, by the clock. */
-  since = Date.now();
+  /** Since when it is idle, is ending, or a request comes in, by a clock that nobody sets. */
+  since = performance.now();
 
   /** @param left called once, when it is closed or handed over */
   constructor(socket: Socket, server: PlainServer, left: () => void) {
@@ -76,26 +80,41 @@ export class PlainConnection {
     return !this.#answering && this.#bytes > 0;
   }
 
+  /** Over for one side, and waiting for the client to take what was written. */
+  get ending(): boolean {
+    return this.#socket.writableEnded;
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }
 
-  /** Says that a request took too long to come. */
+  /** Closes it once its client has taken what was answered. */
+  end(): void {
+    if (!this.#socket.writable) return;
+    this.since = performance.now();
+    this.#socket.destroySoon();
+  }
+
+  /** Says that a request took too long to come, and reads no more of it; the second time, waits for nobody. */
   timeOut(): void {
+    if (!this.#socket.writable) return this.destroy();
+    this.#socket.off("data", this.#onData);
     this.#socket.write("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n");
     this.#socket.destroySoon();
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.idle) this.since = Date.now();
+    if (this.idle) this.since = performance.now();
     this.#waiting.push(chunk);
     this.#bytes += chunk.length;
+    if (this.#waiting.length > MOST_PIECES) this.#gather();
     if (!this.#answering && this.#bytes >= this.#wanted) this.#next();
     else if (this.#answering && this.#bytes > MOST_WAITING) this.#socket.pause();
   };
 
   /** It closes, or its client does: nobody waits for an answer any more. */
-  readonly #onEnd = (): void => this.#socket.destroySoon();
+  readonly #onEnd = (): void => this.end();
 
   readonly #onError = (): void => this.destroy();
 
@@ -108,7 +127,7 @@ export class PlainConnection {
   #next(): void {
     const data = this.#gather();
     const end = data.indexOf(BLANK_LINE);
-    if (end < 0 && data.length <= MAX_HEAD) {
+    if (end < 0 && data.length < MAX_HEAD + BLANK_LINE.length) {
       this.#wanted = data.length + 1;
       return;
     }
@@ -147,6 +166,7 @@ export class PlainConnection {
 
   /** A client says nearly the same each time: it is read once. */
   #headOf(text: string): Head | undefined {
+    if (text.length > MOST_KEPT) return parseHead(text);
     if (text !== this.#lastText) {
       this.#lastHead = parseHead(text);
       this.#lastText = text;
@@ -171,9 +191,11 @@ export class PlainConnection {
     if (!this.#socket.writable) return;
     this.onGone = undefined;
     this.#answering = false;
-    this.since = Date.now();
-    if (this.#socket.isPaused()) this.#socket.resume();
+    this.since = performance.now();
     if (this.#bytes > 0) this.#next();
+    // Its sender waits until there is little of it left, not for each small request.
+    const much = this.#answering && this.#bytes > MOST_WAITING;
+    if (!much && this.#socket.isPaused()) this.#socket.resume();
   }
 
   #handOver(data: Buffer): void {

@@ -33,10 +33,21 @@ export function parseHead(text: string): Head | undefined {
   }
   const connection = headers.get("connection");
   const declared = headers.get("content-length") ?? "0";
-  if (!HOST.test(headers.get("host") ?? "") || !LENGTH.test(declared)) return undefined;
+  if (!isHost(headers.get("host") ?? "") || !LENGTH.test(declared)) return undefined;
   if (connection !== undefined && connection.toLowerCase() !== "keep-alive") return undefined;
   return { method, target, headers, length: Number(declared) };
 }
+
+/** What a URL can name, too: Node's side refuses the rest. */
+function isHost(host: string): boolean {
+  if (host === lastHost) return true;
+  if (!HOST.test(host) || !URL.canParse(`http://${host}`)) return false;
+  lastHost = host;
+  return true;
+}
+
+/** The last that was found to be one: nearly all say the same. */
+let lastHost: string | undefined;
 
 const REQUEST_LINE =
   /^(GET|HEAD|POST|PUT|DELETE|OPTIONS) (\/[\w.~:@!$&'()*+,;=%/?[\]-]*) HTTP\/1\.1$/;
@@ -46,4 +57,9 @@ const VALUE = /^[\t -~]*$/;
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i;
 const LENGTH = /^\d{1,9}$/;
 /** What changes how a message is read, or what its connection becomes. */
-const ODD: ReadonlySet<string> = new Set(["transfer-encoding", "expect", "upgrade"]);
+const ODD: ReadonlySet<string> = new Set([
+  "transfer-encoding",
+  "expect",
+  "upgrade",
+  "proxy-connection", // no standard's, but Node's parser and others take it for "connection"
+]);

@@ -31,11 +31,11 @@ export function readPlain(server: Server, options: PlainOptions): PlainConnectio
     connections.add(connection);
   });
   const look = () => {
-    const now = Date.now();
+    const now = performance.now();
     for (const connection of connections) {
       const age = now - connection.since;
       if (connection.halfway && age > requestTimeout) connection.timeOut();
-      else if (connection.idle && age > keepAliveMs) connection.destroy();
+      else if ((connection.idle || connection.ending) && age > keepAliveMs) connection.destroy();
     }
   };
   server.once("listening", () => {
@@ -44,7 +44,7 @@ export function readPlain(server: Server, options: PlainOptions): PlainConnectio
   });
   return {
     closeIdle() {
-      for (const connection of connections) if (connection.idle) connection.destroy();
+      for (const connection of connections) if (connection.idle) connection.end();
     },
     closeAll() {
       for (const connection of connections) connection.destroy();

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { connect, type AddressInfo } from "node:net";
+import { connect, type AddressInfo, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect } from "vitest";
 import {
@@ -31,6 +31,8 @@ type Answering = (request: PlainRequest) => Promise<unknown> | undefined;
 export interface House {
   readonly port: number;
   readonly plain: PlainConnections;
+  /** The server's ends of its connections, in order. */
+  readonly sockets: readonly Socket[];
 }
 
 export async function serve(
@@ -53,10 +55,12 @@ export async function serve(
     maxBodyBytes: 200_000,
     log: (_message, error) => logged.push(error),
   });
+  const sockets: Socket[] = [];
+  server.on("connection", (socket: Socket) => sockets.push(socket));
   open.push({ server, plain });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  return { port: (server.address() as AddressInfo).port, plain };
+  return { port: (server.address() as AddressInfo).port, plain, sockets };
 }
 
 export function echo(reader: string, target: string, body: Uint8Array) {
