@@ -71,6 +71,8 @@ export function knownFields<E extends ContentEvent>(event: E): E | undefined {
   return known as E; // the fields of its type, as they were
 }
 
+const NONE: readonly string[] = [];
+
 /** What AG-UI knows of an event that is told in words of our own. */
 const RETOLD: Readonly<Record<string, readonly string[]>> = {
   TOOL_CALL_START: ["parentMessageId"],
@@ -81,8 +83,11 @@ const RETOLD: Readonly<Record<string, readonly string[]>> = {
  * other event.
  */
 export function unknownFields(event: Event): readonly string[] {
+  // Most of any stream: a fragment's id and text, and nothing beside.
+  const isFragment = "delta" in event && typeof event.delta === "string";
+  if (isFragment && Object.keys(event).length === 3) return NONE;
   const fields = knownFields(event as ContentEvent); // undefined for one that is none
-  if (!fields) return [];
+  if (!fields) return NONE;
   const known = { ...fields, metadata: undefined };
   const retold = RETOLD[event.type] ?? [];
   return Object.entries(event).flatMap(([name, value]) => {

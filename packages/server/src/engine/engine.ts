@@ -12,20 +12,20 @@ import {
   type Verdict,
 } from "@holdfast/protocol";
 import { sha256 } from "../audit/chain.ts";
-import type { AuditKey } from "../audit/key.ts";
-import { StorageConflict, type Commit, type DueChange, type Storage } from "../storage/storage.ts";
+import { StorageConflict, type Commit, type DueChange } from "../storage/storage.ts";
 import type { SessionActor } from "./actor.ts";
 import { cursorIn } from "./cursor.ts";
 import { readDead, redeliver, type DeadPage } from "./dead.ts";
 import type { Delivery } from "./deliveries.ts";
-import { isTimerKind, type Terms } from "./due.ts";
+import { isTimerKind } from "./due.ts";
+import type { EngineOptions } from "./engine-options.ts";
 import { busy, unknownSession } from "./errors.ts";
-import { eraseLog, erasureId, traceOf } from "./erasure.ts";
+import { finishErasure, finishErasures, type Eraser } from "./erasure.ts";
 import { expire } from "./expiry.ts";
 import { fireDue } from "./fire.ts";
 import { follow, type FollowOptions } from "./follow.ts";
 import type { FrameText } from "./frame.ts";
-import { randomSalt, type IdKind } from "./ids.ts";
+import { randomSalt } from "./ids.ts";
 import {
   Inbox,
   type CallPage,
@@ -36,7 +36,7 @@ import {
   type WatchOptions,
 } from "./inbox.ts";
 import { Leases } from "./leases.ts";
-import { requireSmall, type Limits } from "./limits.ts";
+import { requireSmall } from "./limits.ts";
 import { listSessions, type SessionPage, type SessionQuery } from "./list.ts";
 import { readPage, type Page } from "./page.ts";
 import type { Carried, Plan } from "./plan.ts";
@@ -50,26 +50,6 @@ import { Trail } from "./trail.ts";
 import { createValidator, type Validator } from "./validate.ts";
 import { cursorOf, FULL, snapshotFor, type Snapshot, type Visibility } from "./visibility.ts";
 import { WorkQueue, type ClaimOptions, type Work, type WorkClaim } from "./work.ts";
-
-export interface EngineOptions extends Terms {
-  /** Stays open when the engine closes. */
-  readonly storage: Storage;
-  readonly coalesceMs: number;
-  /** The most frame text that waits for one subscriber, in characters. */
-  readonly subscriberBytes: number;
-  /** How many sessions stay loaded when nothing happens in them. */
-  readonly maxLoaded: number;
-  readonly limits: Limits;
-  /** Runs something once, later, on the storage's clock; the result takes it back. */
-  readonly schedule: (ms: number, run: () => void) => () => void;
-  readonly newId: (kind: IdKind) => string;
-  /** What checkpoints of the audit are signed with. */
-  readonly auditKey: AuditKey;
-  /** Public keys that signed them before. */
-  readonly formerAuditKeys?: readonly string[];
-  /** Hears of what could not be told to anybody. */
-  readonly log: (message: string, error: unknown) => void;
-}
 
 const SERVER: Actor = { principal: "server" };
 
@@ -137,7 +117,7 @@ export class Engine implements AsyncDisposable {
       fire: async (due) => {
         if (due.kind === "expiry") return expire(this.#sessions, storage, due, SERVER);
         if (due.kind === "unsigned") return this.trail.signNow(due.session);
-        if (due.kind === "erasure") return this.#finishErasure(due.session, due.id);
+        if (due.kind === "erasure") return finishErasure(this.#eraser, due.session, due.id);
         const fired = await this.#act(due.session, SERVER, (draft, env, on) => {
           fireDue(draft, env, on.due, due);
           return true;
@@ -216,7 +196,8 @@ export class Engine implements AsyncDisposable {
     const kept = commands.map((it) => (it.type === "run.append" ? joinDeltas(it, limits) : it));
     const decided = this.#sessions.with(session, (on) => on.submit(kept, actor));
     const isErasing = commands.some(({ type }) => type === "content.erase");
-    return isErasing ? this.#erased(session, commands, decided) : decided;
+    if (!isErasing) return decided;
+    return decided.then((verdicts) => finishErasures(this.#eraser, session, commands, verdicts));
   }
 
   /**
@@ -395,29 +376,9 @@ export class Engine implements AsyncDisposable {
     return { now: storage.now(), actor, newId, digest: sha256, validate, limits };
   }
 
-  /** The verdicts, once the log says no more of what was erased than the state does. */
-  async #erased(
-    session: string,
-    commands: readonly Command[],
-    decided: Promise<Verdict[]>,
-  ): Promise<Verdict[]> {
-    const verdicts = await decided;
-    for (const [index, command] of commands.entries()) {
-      if (command.type !== "content.erase" || verdicts[index]?.error) continue;
-      await this.#finishErasure(session, erasureId(command));
-    }
-    return verdicts;
-  }
-
-  async #finishErasure(session: string, id: string): Promise<void> {
-    const trace = await this.#act(session, SERVER, ({ state }, { now }) =>
-      traceOf(state, id, { by: SERVER.principal, at: now }),
-    );
-    if (!trace) throw unknownSession(session);
-    // A late answer may still wait to be written, with what it says.
-    await this.trail.audit.flush();
-    await eraseLog(this.#options.storage, session, trace);
-    await this.#act(session, SERVER, (_draft, _env, on) => on.due.remove("erasure", id, ""));
+  get #eraser(): Eraser {
+    const { audit } = this.trail;
+    return { storage: this.#options.storage, audit, act: this.asServer.bind(this) };
   }
 
   async #act<T>(

@@ -5,15 +5,22 @@ import {
   eraseEntry,
   parseOffset,
   toOffset,
+  type Command,
   type ContentErase,
+  type Draft,
   type Echo,
   type Entry,
+  type Env,
   type ErasedMark,
   type ErasedTarget,
   type Offset,
   type SessionState,
+  type Verdict,
 } from "@holdfast/protocol";
 import type { Batch, Storage } from "../storage/storage.ts";
+import type { SessionActor } from "./actor.ts";
+import type { Audit } from "./audit.ts";
+import { unknownSession } from "./errors.ts";
 
 /** When an erasure is taken up again that was begun and not finished, in milliseconds. */
 export const ERASURE_RETRY_MS = 60_000;
@@ -32,7 +39,7 @@ function targetOf(command: ContentErase): ErasedTarget {
 }
 
 /** Where and what is to be erased of a session's log. */
-export interface Trace {
+interface Trace {
   readonly target: ErasedTarget;
   /** Before it nothing is said of the target; absent where that is not known. */
   readonly from?: Offset;
@@ -43,7 +50,7 @@ export interface Trace {
 }
 
 /** What the state says of an erasure under an id that {@link erasureId} made. */
-export function traceOf(state: SessionState, id: string, otherwise: ErasedMark): Trace {
+function traceOf(state: SessionState, id: string, otherwise: ErasedMark): Trace {
   const target = JSON.parse(id) as ErasedTarget; // written by erasureId alone
   const { head } = state;
   if ("messageId" in target) {
@@ -60,11 +67,57 @@ export function traceOf(state: SessionState, id: string, otherwise: ErasedMark):
   return { target, ...from, head, erased: said?.erased ?? otherwise, calls };
 }
 
+/** What {@link finishErasure} needs of the engine. */
+export interface Eraser {
+  readonly storage: Storage;
+  readonly audit: Pick<Audit, "flush">;
+  /** Does something to a session in the server's own name; undefined for an unknown session. */
+  readonly act: <T>(
+    session: string,
+    work: (draft: Draft, env: Env, on: SessionActor) => T,
+  ) => Promise<T | undefined>;
+}
+
+/**
+ * Brings an erasure to its end: the log says no more of it than the state does, and its timer goes. Done again, it
+ * changes nothing.
+ *
+ * @throws HoldfastError `unknown_session`
+ */
+export async function finishErasure(
+  { storage, audit, act }: Eraser,
+  session: string,
+  id: string,
+): Promise<void> {
+  const trace = await act(session, ({ state }, { now, actor }) =>
+    traceOf(state, id, { by: actor.principal, at: now }),
+  );
+  if (!trace) throw unknownSession(session);
+  // A late answer may still wait to be written, with what it says.
+  await audit.flush();
+  await eraseLog(storage, session, trace);
+  await act(session, (_draft, _env, on) => on.due.remove("erasure", id, ""));
+}
+
+/** The verdicts of commands, once the log says no more of what they erased than the state does. */
+export async function finishErasures(
+  eraser: Eraser,
+  session: string,
+  commands: readonly Command[],
+  verdicts: Verdict[],
+): Promise<Verdict[]> {
+  for (const [index, command] of commands.entries()) {
+    if (command.type !== "content.erase" || verdicts[index]?.error) continue;
+    await finishErasure(eraser, session, erasureId(command));
+  }
+  return verdicts;
+}
+
 /**
  * Takes what a target says out of the stored log, up to the head, and out of the records of late answers. The state is
  * erased already, so that nothing more can come. Done again, it changes nothing.
  */
-export async function eraseLog(storage: Storage, session: string, trace: Trace): Promise<void> {
+async function eraseLog(storage: Storage, session: string, trace: Trace): Promise<void> {
   const { target, erased, calls } = trace;
   const targets: Echo[] = [target];
   if ("callId" in target) {

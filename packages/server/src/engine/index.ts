@@ -5,7 +5,7 @@ export type { Delivery } from "./deliveries.ts";
 export { needIn, waitOf } from "./due.ts";
 export type { DeliveryKind, Terms } from "./due.ts";
 export { Engine } from "./engine.ts";
-export type { EngineOptions } from "./engine.ts";
+export type { EngineOptions } from "./engine-options.ts";
 export type { FollowOptions } from "./follow.ts";
 export type { FrameText } from "./frame.ts";
 export { randomId } from "./ids.ts";

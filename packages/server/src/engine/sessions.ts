@@ -1,6 +1,7 @@
 import { emptyState, toOffset, type Offset } from "@holdfast/protocol";
 import { StorageConflict, type Storage } from "../storage/storage.ts";
-import { SessionActor, type ActorContext } from "./actor.ts";
+import type { ActorContext } from "./actor-context.ts";
+import { SessionActor } from "./actor.ts";
 import { Deliveries } from "./deliveries.ts";
 import { busy, unknownSession } from "./errors.ts";
 import type { IdKind } from "./ids.ts";

@@ -64,8 +64,14 @@ export function createCallIngest(context: IngestContext): CallIngest {
       // A start that goes on with it need not say again whose it is.
       return startItems(event, known.owner);
     }
+    const call: StreamedCall = { name, status: "open", arguments: "", answered: false };
+    calls.set(said, call);
+    return begin(call, event);
+  }
+
+  function begin(call: StreamedCall, event: StartEvent): AgentItem[] {
     const { parentMessageId: parent, subagentRunId: owner } = event;
-    calls.set(said, { name, status: "open", arguments: "", answered: false, owner, parent });
+    Object.assign(call, { owner, parent });
     return [...rounds.before(parent), ...startItems(event, owner)];
   }
 
@@ -101,10 +107,8 @@ export function createCallIngest(context: IngestContext): CallIngest {
       return [];
     }
     note("changed", `The call '${said}' is not the one that was approved: it is another.`, said);
-    const { parentMessageId: parent, subagentRunId: owner } = restated;
     delete call.restated;
-    Object.assign(call, { owner, parent });
-    const begun = [...rounds.before(parent), ...startItems(restated, owner)];
+    const begun = begin(call, restated);
     if (delta === "") return begun;
     return [...begun, { type: "TOOL_CALL_ARGS", toolCallId: ids.call(said), delta }];
   }
@@ -164,20 +168,18 @@ export function createCallIngest(context: IngestContext): CallIngest {
       const { toolCallId: said } = event;
       const call = calls.get(said);
       answered.add(said);
+      if (call) {
+        call.answered = true;
+        call.resultId ??= event.messageId;
+      }
       if (call?.status === "open") {
         // It is tolerated, and nothing can be answered that is not complete.
         call.held ??= { type: "TOOL_CALL_RESULT", ...event };
-        call.answered = true;
-        call.resultId ??= event.messageId;
         return [];
       }
       if (!call && isHistoryKnown() && !isGivenCall(said)) {
         note("unknown_call", `There is a result of the call '${said}', which nobody made.`, said);
         return [{ type: "RAW", source: AG_UI, event }];
-      }
-      if (call) {
-        call.answered = true;
-        call.resultId ??= event.messageId;
       }
       return answer(event, error);
     },
