@@ -184,6 +184,11 @@ export interface CallMoment {
   readonly at: number;
 }
 
+/** Somebody approved it, and nobody has taken it up: whoever executes it may. */
+export function isApproved({ status, approval }: Pick<Call, "status" | "approval">): boolean {
+  return status === "open" && approval?.decision?.approved === true;
+}
+
 /** Whether somebody ever held the right to execute the call, so that it may have had its effect. */
 export function wasClaimed(call: Call): boolean {
   return call.claim !== undefined || (call.pastClaims?.length ?? 0) > 0;

@@ -1,4 +1,4 @@
-import { wasClaimed, type Answer, type Call, type SettleReason } from "./call.ts";
+import { isApproved, wasClaimed, type Answer, type Call, type SettleReason } from "./call.ts";
 import type { Json } from "./json.ts";
 import { isTooDeep } from "./nesting.ts";
 
@@ -32,7 +32,7 @@ export function resultOf(call: Call, options: { readonly forRun?: string } = {})
   if (call.outcome === "denied") {
     return { kind: "denied", ...(decision?.reason !== undefined && { reason: decision.reason }) };
   }
-  const runs = call.status === "open" && call.executor !== "client" && decision?.approved === true;
+  const runs = isApproved(call) && call.executor !== "client";
   if (runs && call.runId === options.forRun) return { kind: "approved" };
   return { kind: "note", text: call.status === "settled" ? settledNote(call) : pendingNote(call) };
 }

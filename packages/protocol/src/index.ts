@@ -14,6 +14,7 @@ export type {
   Decision,
   SettleReason,
 } from "./call.ts";
+export { isApproved } from "./call.ts";
 export type { Codec, Encoder, EncoderScope, HistoryOptions } from "./codec.ts";
 export { COMMAND_TYPES } from "./command.ts";
 export type {

@@ -9,7 +9,7 @@ it("pins the names that @holdfast/protocol exports", () => {
     [
       "CALL_TABLE COMMAND_TYPES ERROR_CODES HoldfastError MAX_REQUESTS MOST_DEPTH RUN_TABLE SOCKET_CLOSES",
       "actOf appendDelta argumentsForModel bytesBeyond callsOf canonical copyState createDraft createPartialJson createSession",
-      "createViewCache decide decideTimer echoIn emptyState erase eraseEntry findActivation fromRows isCall isTooDeep joinDeltas parseOffset partsOf",
+      "createViewCache decide decideTimer echoIn emptyState erase eraseEntry findActivation fromRows isApproved isCall isTooDeep joinDeltas parseOffset partsOf",
       "pathTo payloadDigest payloadText producerKey redactEntry redactRows reduce reduceAll reject requestedId resultOf schemaText startRun toFrameworkId toOffset toRows toSessionId",
       "viewOf waitingFor waitingOf wasRead",
     ].join(" "),

@@ -1,4 +1,4 @@
-import type { Call } from "../call.ts";
+import { isApproved, type Call } from "../call.ts";
 import type { RunFailure } from "../events.ts";
 import type { Run } from "../run.ts";
 import { callsOf, type SessionState } from "../state.ts";
@@ -64,9 +64,7 @@ const isClients = ({ executor }: Call) => executor === "client";
 
 /** Whether the agent was to execute a call that was approved, which it may do without another word. */
 function hasApproved(state: SessionState, run: Run): boolean {
-  return callsOf(state, run.id).some((call) => {
-    return call.status === "open" && !isClients(call) && call.approval?.decision?.approved === true;
-  });
+  return callsOf(state, run.id).some((call) => isApproved(call) && !isClients(call));
 }
 
 function isThere(call: Call): boolean {

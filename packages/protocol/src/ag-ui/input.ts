@@ -1,6 +1,6 @@
 import type { Tool, ToolCall } from "@ag-ui/core";
 import { requestedId } from "../activation.ts";
-import type { Call } from "../call.ts";
+import { isApproved, type Call } from "../call.ts";
 import { resultOf } from "../history.ts";
 import type { Run } from "../run.ts";
 import { callsOf, type SessionState } from "../state.ts";
@@ -144,8 +144,7 @@ const APPROVED =
 function pendingMessage(call: Call | undefined, ids: OwnIds): AgUiMessage[] {
   const result = call && resultOf(call);
   if (!call || result?.kind !== "note") return [];
-  const isApproved = call.status === "open" && call.approval?.decision?.approved === true;
-  const text = isApproved ? APPROVED : result.text;
+  const text = isApproved(call) ? APPROVED : result.text;
   return [
     {
       id: `result:${call.id}`,

@@ -1,5 +1,5 @@
 import { CALL_TABLE } from "../call-table.ts";
-import type { Call } from "../call.ts";
+import { isApproved, type Call } from "../call.ts";
 import type { AgentItem } from "../command.ts";
 import type { Scope } from "../entry.ts";
 import type { EventOf } from "../events.ts";
@@ -210,7 +210,8 @@ export function askForCall(draft: Draft, env: Env, item: Item<"call.ask">, scope
   const call = findOwn(draft, env, callId);
   if (!call) return unknownCall(callId, draft.state);
   if (call.status === "streaming") return refuseMove("not_ready", call);
-  if (again && isApproved(call)) {
+  // Its agent may execute it, and asks anew.
+  if (again && isApproved(call) && call.executor !== "client") {
     requestApproval(draft, env, call, { by: "agent", ...ask }, scope);
     gateCall(draft, env, call, scope);
     return APPLIED;
@@ -221,11 +222,6 @@ export function askForCall(draft: Draft, env: Env, item: Item<"call.ask">, scope
   if (call.claim) releaseClaim(draft, env, call, { reason: "released" }, scope);
   requestApproval(draft, env, call, { by: "agent", ...ask }, scope);
   return APPLIED;
-}
-
-/** It may be executed by its agent, since somebody approved it, and nobody took it up. */
-function isApproved({ status, executor, approval }: Call): boolean {
-  return status === "open" && executor !== "client" && approval?.decision?.approved === true;
 }
 
 /** A call of the attempt's own run; it has no say in another's. */

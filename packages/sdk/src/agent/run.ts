@@ -1,4 +1,5 @@
 import {
+  isApproved,
   callsOf,
   toFrameworkId,
   type Call,
@@ -166,7 +167,7 @@ export async function openRun<Chunk, History, Tools extends ToolSet>(
   const executor = createExecutor(attempt, proposals, claims);
   const approved = new Map(
     callsOf(live.state, runId)
-      .filter(({ status, approval }) => status === "open" && approval?.decision?.approved)
+      .filter(isApproved)
       .map((call) => [frameworkId(call), call] as const),
   );
   if (!attached) await resumeCalls(live.state, { runId, tools, executor, claims, outbox });

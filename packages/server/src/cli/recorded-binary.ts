@@ -1,11 +1,8 @@
 import { AGUIUnknownEventTypeError, decode } from "@ag-ui/proto";
-import { misread, type Recorded } from "./recorded-item.ts";
+import { LONGEST, misread, type Recorded } from "./recorded-item.ts";
 
 /** What stands before each event: its length, in bytes. */
 const HEAD = 4;
-
-/** The longest event that stock clients read, in bytes. */
-const MOST = 10 * 1024 * 1024;
 
 /** Reads the events of AG-UI's protobuf binding, each behind its length, however the bytes are cut. */
 export class BinaryReader {
@@ -20,10 +17,10 @@ export class BinaryReader {
     let at = 0;
     while (this.#rest.length - at >= HEAD) {
       const length = this.#rest.readUInt32BE(at);
-      if (length > MOST) {
+      if (length > LONGEST) {
         this.#isLost = true;
         yield misread(
-          `Frame ${this.#count} has ${length} bytes: stock clients read ${MOST} at most.`,
+          `Frame ${this.#count} has ${length} bytes: stock clients read ${LONGEST} at most.`,
         );
         return;
       }

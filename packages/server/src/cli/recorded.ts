@@ -1,6 +1,6 @@
 import { createParser } from "eventsource-parser";
 import { BinaryReader } from "./recorded-binary.ts";
-import { misread, type Recorded } from "./recorded-item.ts";
+import { LONGEST, misread, type Recorded } from "./recorded-item.ts";
 
 /**
  * The events of a stream as it comes: server-sent events, a JSON array, one JSON value a line, or protobuf. Which one its
@@ -79,17 +79,14 @@ function lineReader(): Reader {
   };
 }
 
-/** The longest frame that stock clients read, in characters. */
-const MOST = 10 * 1024 * 1024;
-
 function frameReader(): Reader {
   let found: Recorded[] = [];
   let hasReturns = false;
   const parser = createParser({
     onEvent({ data }) {
-      if (data.length > MOST) {
+      if (data.length > LONGEST) {
         found.push(
-          misread(`A frame has ${data.length} characters: stock clients read ${MOST} at most.`),
+          misread(`A frame has ${data.length} characters: stock clients read ${LONGEST} at most.`),
         );
       }
       try {

@@ -1,4 +1,10 @@
-import { callsOf, toFrameworkId, type Run, type SessionState } from "@holdfast/protocol";
+import {
+  callsOf,
+  isApproved,
+  toFrameworkId,
+  type Run,
+  type SessionState,
+} from "@holdfast/protocol";
 import {
   agUiAfterCut,
   agUiInput,
@@ -33,7 +39,7 @@ function asking(state: SessionState, run: Run, strict: boolean): Plan {
     call: new Set(state.calls.keys()),
   };
   const approved = callsOf(state, run.id)
-    .filter(({ status, approval }) => status === "open" && approval?.decision?.approved)
+    .filter(isApproved)
     .map((call) => [toFrameworkId(state, call), call] as const);
   const scope: AgUiScope = {
     runId: run.id,
