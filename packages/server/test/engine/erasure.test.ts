@@ -293,6 +293,9 @@ test("6.21 whoever watches hears of it, and a refusal writes nothing", async () 
   const before = await storage.entries("s", "", 1e9);
   const { error } = await send(engine, "s", { type: "content.erase", callId: "none" });
   expect(error?.code).toBe("unknown_call");
+  const [run] = (await stateOf(engine, "s")).runs;
+  const early = await send(engine, "s", { type: "content.erase", runId: run?.id ?? "" });
+  expect(early.error?.code).toBe("not_ready");
   expect(await storage.entries("s", "", 1e9)).toEqual(before);
   const { offset } = await engine.session("s");
   const over = new AbortController();
