@@ -33,40 +33,52 @@ export interface Group extends Pick<Storage, "append" | "delete" | "addAudit" | 
 }
 
 /**
- * Group commit: while one group is being written, every change that arrives is collected, and the next group takes
- * them all, in the order they came.
+ * Group commit: all that is called until `soon` calls back is one group. Groups are written without waiting for each
+ * other, but of one session nothing is on its way twice: what follows waits for the outcome, in the order it came.
  *
- * @param write makes one group durable and tells each change's outcome, in order. Within the group it owes what the
- *   contract says of order and independence ({@link Broken} helps). It rejects if the group as a whole failed.
+ * @param write makes one group durable and tells each change's outcome, in order. Groups may be durable together. Within
+ *   one it owes what the contract says of order and independence ({@link Broken} helps). It rejects if the group as a
+ *   whole failed.
  * @param end ends the storage, once, when nothing is being written any more
+ * @param soon by default at the end of this turn of the event loop: with what every connection that is ready has sent
  */
 export function groupChanges(
   write: (changes: readonly Change[]) => Promise<readonly Outcome[]>,
   end: () => void | Promise<void>,
+  soon: (run: () => void) => void = setImmediate,
 ): Group {
   let waiting: Waiting[] = [];
-  let running: Promise<void> | undefined;
+  /** The sessions of which something is on its way. */
+  const busy = new Set<string>();
+  let planned = false;
   let closed: Promise<void> | undefined;
+  let whenIdle: (() => void) | undefined;
 
   function add(change: Change): Promise<void> {
     if (closed) return Promise.reject(isClosed());
     return new Promise((resolve, reject) => {
       waiting.push({ change, resolve, reject });
-      running ??= run();
+      plan();
     });
   }
 
-  async function run(): Promise<void> {
-    // Everything called in this turn travels together.
-    await Promise.resolve();
-    while (waiting.length > 0) {
-      const group = waiting;
-      waiting = [];
-      await writeOne(group);
-      // What the settled callers do next joins the next group.
-      await Promise.resolve();
-    }
-    running = undefined;
+  function plan(): void {
+    if (planned) return;
+    planned = true;
+    soon(() => {
+      planned = false;
+      const group = take();
+      if (group.length > 0) void writeOne(group);
+    });
+  }
+
+  /** All that need not wait for anything. */
+  function take(): readonly Waiting[] {
+    const group = busy.size === 0 ? waiting : waiting.filter((it) => !busy.has(sessionOf(it)));
+    waiting =
+      group.length === waiting.length ? [] : waiting.filter((it) => busy.has(sessionOf(it)));
+    for (const entry of group) busy.add(sessionOf(entry));
+    return group;
   }
 
   async function writeOne(group: readonly Waiting[]): Promise<void> {
@@ -78,11 +90,16 @@ export function groupChanges(
       const error = asFailure(cause);
       for (const entry of group) settle(entry, { type: "failed", error }, broken);
     }
+    for (const entry of group) busy.delete(sessionOf(entry));
     if (broken.any) waiting = waiting.filter((entry) => !rejectBroken(entry, broken));
+    if (waiting.length > 0) plan();
+    else if (busy.size === 0) whenIdle?.();
   }
 
   async function finish(): Promise<void> {
-    await running;
+    if (waiting.length > 0 || busy.size > 0) {
+      await new Promise<void>((resolve) => (whenIdle = resolve));
+    }
     await end();
   }
 
@@ -169,6 +186,10 @@ const lost: Outcome = {
   type: "failed",
   error: new StorageError("failed", "The storage gave no outcome for an append."),
 };
+
+function sessionOf({ change }: Waiting): string {
+  return change.type === "append" ? change.commit.session : change.session;
+}
 
 function isClosed(): StorageError {
   return new StorageError("closed", "The storage is closed.");

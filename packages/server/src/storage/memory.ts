@@ -29,6 +29,7 @@ export function memoryStorage(options: { readonly now?: () => number } = {}): St
   const { check, close, ...writes } = groupChanges(
     async (changes) => applyAll(sessions, changes),
     () => sessions.clear(),
+    queueMicrotask,
   );
 
   return {

@@ -25,21 +25,37 @@ const done: Outcome = { type: "done" };
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("changes in groups", () => {
-  test("what is called in one turn travels together, and what comes meanwhile in the next", async () => {
+  test("what is called in one turn travels together, and waits for no other group", async () => {
     const { append, written, answers } = grouped();
     const first = [append(creation("a")), append(creation("b"))];
     await turn();
     const second = [append(creation("c"))];
     await turn();
-    second.push(append(creation("d")), append(creation("e")));
-    await turn();
-    expect(written.map((changes) => changes.length)).toEqual([2]);
+    expect(written.map((changes) => changes.length)).toEqual([2, 1]);
+    answers[1]?.resolve([done]);
+    await Promise.all(second);
     answers[0]?.resolve([done, done]);
     await Promise.all(first);
+  });
+
+  test("what follows a change of its session waits for it, in order, and lets others pass", async () => {
+    const { append, addAudit, delete: remove, written, answers } = grouped();
+    const first = append(creation("a"));
+    const rest = [addAudit("a", [refused("r")]), append(addition("a", 1))];
     await turn();
-    expect(written.map((changes) => changes.length)).toEqual([2, 3]);
-    answers[1]?.resolve([done, done, done]);
-    await Promise.all(second);
+    const others = [remove("a"), append(creation("b"))];
+    await turn();
+    expect(written.map((changes) => changes.map(({ type }) => type))).toEqual([
+      ["append", "audit", "append"],
+      ["append"],
+    ]);
+    answers[0]?.resolve([done, done, done]);
+    await Promise.all([first, ...rest]);
+    await turn();
+    expect(written[2]?.map(({ type }) => type)).toEqual(["delete"]);
+    answers[1]?.resolve([done]);
+    answers[2]?.resolve([done]);
+    await Promise.all(others);
   });
 
   test("a group that fails rejects all of it, and what builds on it, but nothing else", async () => {

@@ -12,9 +12,16 @@ import type {
 } from "../storage.ts";
 import type { Packed } from "./pack.ts";
 
-/** What the worker can be asked. It answers in order, one at a time. */
-export type Request =
-  | { readonly type: "write"; readonly changes: Packed }
+/** What the worker can be asked. It answers in order. */
+export type Request = Write | Question;
+
+/** A group. Those that wait behind each other are written together. */
+export interface Write {
+  readonly type: "write";
+  readonly changes: Packed;
+}
+
+export type Question =
   | { readonly type: "rows"; readonly session: string }
   | {
       readonly type: "entries";

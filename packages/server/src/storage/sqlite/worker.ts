@@ -1,15 +1,23 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type { Change, Outcome } from "../group.ts";
 import { StorageError } from "../storage.ts";
 import { connect, type Connection } from "./connect.ts";
 import { asStorageError, isDiskFailure, toSent } from "./errors.ts";
-import type { FromWorker, Request, Results, SentOutcome, ToWorker } from "./messages.ts";
+import type {
+  Request,
+  FromWorker,
+  Question,
+  Results,
+  SentOutcome,
+  ToWorker,
+  Write,
+} from "./messages.ts";
 import { unpack } from "./pack.ts";
 import { createReader } from "./read.ts";
 import { createFinder } from "./tags.ts";
 import { createWriter } from "./write.ts";
 
-// The thread that owns a directory's database. It answers requests in order, and ends when it is asked to close.
+// The thread that owns a directory's database. It answers in order, and ends when it is asked to close.
 const port = parentPort;
 if (!port) throw new Error("This file runs as a worker thread only; call openSqlite.");
 const directory: string = workerData.directory;
@@ -38,26 +46,26 @@ function serve(connection: Connection): void {
   let deleted = true;
   let truncating: NodeJS.Timeout | undefined;
 
-  port?.on("message", ({ id, request }: ToWorker) => {
+  port?.on("message", (message: ToWorker) => {
+    const { groups, question } = withNext(message);
+    if (groups.length > 0) writeTogether(groups);
+    if (question) answerOne(question);
+    if (question?.request.type === "close") port?.close();
+    else if (!purging) purge();
+  });
+  purge();
+
+  function answerOne({ id, request }: Asked<Question>): void {
     try {
       if (dead && request.type !== "close") throw dead;
       send({ id, value: answer(request) });
     } catch (error) {
       send({ id, error: toSent(asError(error)) });
     }
-    if (request.type === "close") port?.close();
-    else if (!purging) purge();
-  });
-  purge();
+  }
 
-  function answer(request: Request): Results[Request["type"]] {
+  function answer(request: Question): Results[Question["type"]] {
     switch (request.type) {
-      case "write":
-        try {
-          return write(unpack(request.changes)).map(toSentOutcome);
-        } catch (error) {
-          throw isDiskFailure(error) ? die(error) : error;
-        }
       case "rows":
         return reader.rows(request.session);
       case "entries":
@@ -83,11 +91,32 @@ function serve(connection: Connection): void {
     }
   }
 
+  /** One commit for several groups: they share its way to the disk. */
+  function writeTogether(groups: readonly Asked<Write>[]): void {
+    try {
+      if (dead) throw dead;
+      const unpacked = groups.map(({ request }) => unpack(request.changes));
+      const outcomes = write(unpacked.flat());
+      let at = 0;
+      for (const [index, { id }] of groups.entries()) {
+        const own = outcomes.slice(at, (at += unpacked[index]?.length ?? 0));
+        send({ id, value: own.map(toSentOutcome) });
+      }
+    } catch (error) {
+      const sent = toSent(asError(error));
+      for (const { id } of groups) send({ id, error: sent });
+    }
+  }
+
   function write(changes: readonly Change[]): readonly Outcome[] {
-    const outcomes = writer.write(changes);
-    if (changes.some(({ type }) => type === "erase")) connection.truncate();
-    if (changes.some(({ type }) => type === "delete")) deleted = true;
-    return outcomes;
+    try {
+      const outcomes = writer.write(changes);
+      if (changes.some(({ type }) => type === "erase")) connection.truncate();
+      if (changes.some(({ type }) => type === "delete")) deleted = true;
+      return outcomes;
+    } catch (error) {
+      throw isDiskFailure(error) ? die(error) : error;
+    }
   }
 
   /** What was deleted is in no file any more. */
@@ -128,6 +157,24 @@ function serve(connection: Connection): void {
     if (purging) setImmediate(purge);
     else truncateSoon();
   }
+}
+
+interface Asked<R extends Request> {
+  readonly id: number;
+  readonly request: R;
+}
+
+/** A request with what waits behind it: all groups up to the first question. */
+function withNext(first: ToWorker): { groups: Asked<Write>[]; question?: Asked<Question> } {
+  const groups: Asked<Write>[] = [];
+  let next: ToWorker | undefined = first;
+  while (next) {
+    const { id, request }: ToWorker = next;
+    if (request.type !== "write") return { groups, question: { id, request } };
+    groups.push({ id, request });
+    next = port && receiveMessageOnPort(port)?.message;
+  }
+  return { groups };
 }
 
 function toSentOutcome(outcome: Outcome): SentOutcome {
