@@ -2,7 +2,7 @@ import { mayEnter } from "../auth/index.ts";
 import type { Answer } from "./answer.ts";
 import { parseBody } from "./body.ts";
 import type { HttpOptions } from "./context.ts";
-import type { PlainRequest } from "./plain/index.ts";
+import type { Head, PlainRequest } from "./plain/index.ts";
 import { refusalOf } from "./problem.ts";
 import { answerCommands } from "./routes/commands.ts";
 
@@ -16,15 +16,27 @@ import { answerCommands } from "./routes/commands.ts";
 export function directCommands(
   options: HttpOptions,
 ): (request: PlainRequest) => Promise<Answer> | undefined {
-  return (request) => {
-    const session = request.method === "POST" ? PLAIN.exec(request.target)?.[1] : undefined;
-    const authorization = request.headers.get("authorization");
-    if (session === undefined || !authorization?.startsWith(BEARER)) return undefined;
-    // A page asks: whether it may, and what its browser is to be told, the app knows.
-    if (request.headers.has("origin")) return undefined;
-    const token = authorization.slice(BEARER.length);
-    return answer(options, session, token, request.body);
+  const known = new WeakMap<Head, Target | null>();
+  return ({ head, body }) => {
+    let target = known.get(head);
+    if (target === undefined) known.set(head, (target = targetOf(head)));
+    return target ? answer(options, target, body) : undefined;
   };
+}
+
+/** Who says something to which session. */
+interface Target {
+  readonly session: string;
+  readonly token: string;
+}
+
+function targetOf({ method, target, headers }: Head): Target | null {
+  const session = method === "POST" ? PLAIN.exec(target)?.[1] : undefined;
+  const authorization = headers.get("authorization");
+  if (session === undefined || !authorization?.startsWith(BEARER)) return null;
+  // A page asks: whether it may, and what its browser is to be told, the app knows.
+  if (headers.has("origin")) return null;
+  return { session, token: authorization.slice(BEARER.length) };
 }
 
 /** A path segment of dots is no id: URLs resolve it away. */
@@ -33,8 +45,7 @@ const BEARER = "Bearer ";
 
 async function answer(
   options: HttpOptions,
-  session: string,
-  token: string,
+  { session, token }: Target,
   body: Uint8Array,
 ): Promise<Answer> {
   try {

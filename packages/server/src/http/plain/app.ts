@@ -11,7 +11,7 @@ export function plainApp(
   app: App,
   log: (message: string, error: unknown) => void,
 ): (request: PlainRequest) => Promise<Response> | undefined {
-  return ({ method, target, headers, body, connection }) => {
+  return ({ head: { method, target, headers }, body, connection }) => {
     const isRead = method === "GET" || method === "HEAD";
     const url = URL.parse(`http://${headers.get("host") ?? ""}${target}`);
     if (!url || (isRead && body.length > 0)) return undefined;

@@ -1,10 +1,11 @@
 import type { Socket } from "node:net";
 import type { Answer } from "../answer.ts";
-import { parseHead, type Head } from "./head.ts";
+import type { Head, Heads } from "./head.ts";
 import { writeAnswer, writeResponse } from "./write.ts";
 
 /** A request that came whole. */
-export interface PlainRequest extends Head {
+export interface PlainRequest {
+  readonly head: Head;
   readonly body: Uint8Array;
   readonly connection: {
     /** Who is to hear that the client went away before it was answered whole. */
@@ -23,6 +24,7 @@ export interface PlainOptions {
 
 /** What a connection needs of the server around it. */
 export interface PlainServer extends PlainOptions {
+  readonly heads: Heads;
   /** Takes the connection over, with what was read of it and not answered; the socket is paused. */
   readonly handOver: (socket: Socket) => void;
   /** How long an idle connection is told that it may stay, in milliseconds. */
@@ -32,8 +34,6 @@ export interface PlainServer extends PlainOptions {
 /** The longest head, in bytes: what Node's own parser takes. */
 const MAX_HEAD = 16 << 10;
 const BLANK_LINE = "\r\n\r\n";
-/** The longest head that is kept to compare the next one with, in characters: idle connections are many. */
-const MOST_KEPT = 2 << 10;
 /** How many pieces may wait: one of a few bytes costs hundreds. */
 const MOST_PIECES = 1_000;
 /** How much may wait behind a request that is being answered, in bytes. */
@@ -53,8 +53,6 @@ export class PlainConnection {
   /** How many bytes there must be before it is worth another look. */
   #wanted = 1;
   #answering = false;
-  #lastText = "";
-  #lastHead: Head | undefined;
   onGone: (() => void) | undefined;
   /** Since when it is idle, is ending, or a request comes in, by a clock that nobody sets. */
   since = performance.now();
@@ -132,7 +130,7 @@ export class PlainConnection {
       return;
     }
     const plain = end >= 0 && end <= MAX_HEAD;
-    const head = plain ? this.#headOf(data.toString("latin1", 0, end)) : undefined;
+    const head = plain ? this.#server.heads.read(data.toString("latin1", 0, end)) : undefined;
     if (!head || head.length > this.#server.maxBodyBytes) return this.#handOver(data);
     const from = end + BLANK_LINE.length;
     const to = from + head.length;
@@ -140,14 +138,12 @@ export class PlainConnection {
       this.#wanted = to;
       return;
     }
-    const { method, target, headers, length } = head;
     const body = data.subarray(from, to);
-    const request = { method, target, headers, length, body, connection: this };
-    const answer = this.#server.answer(request);
+    const answer = this.#server.answer({ head, body, connection: this });
     if (!answer) return this.#handOver(data);
     this.#answering = true;
     this.#keep(data.length > to ? [data.subarray(to)] : []);
-    void answer.then((made) => this.#send(made, method));
+    void answer.then((made) => this.#send(made, head.method));
   }
 
   #gather(): Buffer {
@@ -162,16 +158,6 @@ export class PlainConnection {
     this.#waiting = waiting;
     this.#bytes = waiting[0]?.length ?? 0;
     this.#wanted = 1;
-  }
-
-  /** A client says nearly the same each time: it is read once. */
-  #headOf(text: string): Head | undefined {
-    if (text.length > MOST_KEPT) return parseHead(text);
-    if (text !== this.#lastText) {
-      this.#lastHead = parseHead(text);
-      this.#lastText = text;
-    }
-    return this.#lastHead;
   }
 
   #send(answer: Answer | Response, method: string): void {

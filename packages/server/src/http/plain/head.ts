@@ -9,6 +9,27 @@ export interface Head {
   readonly length: number;
 }
 
+/** The longest head that is kept, in characters, and how many are. */
+const MOST_KEPT = 1 << 10;
+const KEPT = 4096;
+
+/** Heads that were read before, by their text. A client says nearly the same each time, so each is read once. */
+export class Heads {
+  readonly #known = new Map<string, Head>();
+
+  /** As {@link parseHead} says. The same text gives the same object, so that more can be kept with it. */
+  read(text: string): Head | undefined {
+    const known = this.#known.get(text);
+    if (known) return known;
+    const head = parseHead(text);
+    if (head && text.length <= MOST_KEPT) {
+      if (this.#known.size >= KEPT) this.#known.clear();
+      this.#known.set(text, head);
+    }
+    return head;
+  }
+}
+
 /**
  * Reads the head of a plain request: HTTP/1.1 to the letter, each header once, a body of declared length or none, a
  * connection that stays. Whatever else HTTP allows, and all that it does not, is undefined: no plain request, and for a

@@ -1,9 +1,11 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { Heads } from "./head.ts";
 import { PlainConnection, type PlainOptions } from "./connection.ts";
 
 export { plainApp } from "./app.ts";
 export type { PlainRequest } from "./connection.ts";
+export type { Head } from "./head.ts";
 
 /** The connections that are read here. */
 export interface PlainConnections {
@@ -24,10 +26,15 @@ export function readPlain(server: Server, options: PlainOptions): PlainConnectio
     for (const listener of own) listener.call(server, socket);
   };
   const connections = new Set<PlainConnection>();
+  const heads = new Heads();
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
     const left = () => connections.delete(connection);
-    const connection = new PlainConnection(socket, { ...options, handOver, keepAliveMs }, left);
+    const connection = new PlainConnection(
+      socket,
+      { ...options, heads, handOver, keepAliveMs },
+      left,
+    );
     connections.add(connection);
   });
   const look = () => {

@@ -31,7 +31,7 @@ function streaming(pieces = Number.POSITIVE_INFINITY) {
 }
 
 test("a stream comes in chunks, and the connection serves on", async () => {
-  const { port } = await serve({}, ({ target, body }) =>
+  const { port } = await serve({}, ({ head: { target }, body }) =>
     Promise.resolve(target === "/s" ? streaming(3).response : echo("plain", target, body)),
   );
   const client = await dial(port);
@@ -75,7 +75,7 @@ test("a stream whose client left before it began is cancelled, and never read", 
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
   let gone = 0;
-  const { port } = await serve({}, async ({ target, connection }) => {
+  const { port } = await serve({}, async ({ head: { target }, connection }) => {
     connection.onGone = () => (gone += 1);
     await held;
     return target === "/flowing" ? flowing.response : stream.response;
@@ -128,7 +128,7 @@ test("a body that fails cuts its answer off, and is logged", async () => {
       controller.error(failed);
     },
   });
-  const { port } = await serve({}, ({ target }) =>
+  const { port } = await serve({}, ({ head: { target } }) =>
     Promise.resolve(
       new Response(body, target === "/s" ? { headers: { "x-accel-buffering": "no" } } : {}),
     ),
@@ -152,7 +152,7 @@ test.each([
     "4",
   ],
 ])("%s has the length it says", async (_name, method, make, length) => {
-  const { port } = await serve({}, ({ target, body }) =>
+  const { port } = await serve({}, ({ head: { target }, body }) =>
     Promise.resolve(target === "/" ? make() : echo("plain", target, body)),
   );
   const client = await dial(port);
@@ -172,7 +172,7 @@ test.each([
 
 test("answers wait for a client that takes none, and requests with them", async () => {
   let answered = 0;
-  const { port } = await serve({}, ({ target }) => {
+  const { port } = await serve({}, ({ head: { target } }) => {
     answered += 1;
     return Promise.resolve(echo("plain", target, Buffer.alloc(1_000_000, "a")));
   });

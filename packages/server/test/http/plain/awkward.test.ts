@@ -97,7 +97,7 @@ test("a head of the longest is plain wherever it is cut", async () => {
 test("many small requests behind one another wait with their sender too", async () => {
   let taken = 0;
   let ahead = 0;
-  const { port, sockets } = await serve({}, async ({ target, body }) => {
+  const { port, sockets } = await serve({}, async ({ head: { target }, body }) => {
     await sleep(1);
     taken += requestOf(target).length;
     ahead = Math.max(ahead, (sockets[0]?.bytesRead ?? 0) - taken);
@@ -148,7 +148,7 @@ test("who waits to be told to go on is told, also behind a plain request", async
 });
 
 test("who breaks off leaves nothing behind, whatever was under way", async () => {
-  const { port, sockets } = await serve({}, async ({ target, body }) => {
+  const { port, sockets } = await serve({}, async ({ head: { target }, body }) => {
     await sleep(2);
     return echo("plain", target, Buffer.concat([body, Buffer.alloc(100_000, "a")]));
   });

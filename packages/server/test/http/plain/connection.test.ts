@@ -119,7 +119,7 @@ test("a request that does not come on is cut off, an idle connection later, and 
 test("a request has its whole time however long the connection was idle, and an idle one after a long answer", async () => {
   const { port } = await serve(
     { requestTimeout: 300, keepAliveTimeout: 600 },
-    async ({ target, body }) => {
+    async ({ head: { target }, body }) => {
       if (target === "/long") await sleep(800);
       return echo("plain", target, body);
     },
@@ -151,7 +151,7 @@ test("a connection on which nothing ever comes is closed", async () => {
 test("who closes between two requests harms nobody who is being answered", async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
-  const { port, plain } = await serve({}, async ({ target, body }) => {
+  const { port, plain } = await serve({}, async ({ head: { target }, body }) => {
     if (target === "/held") await held;
     return echo("plain", target, body);
   });
@@ -171,7 +171,7 @@ test("who closes between two requests harms nobody who is being answered", async
 test("more than a little behind a request that is being answered waits with its sender", async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
-  const { port } = await serve({}, async ({ target, body }) => {
+  const { port } = await serve({}, async ({ head: { target }, body }) => {
     await held;
     return echo("plain", target, body.subarray(0, 1));
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseHead } from "../../../src/http/plain/head.ts";
+import { Heads, parseHead } from "../../../src/http/plain/head.ts";
 
 const lines = (...all: string[]) => all.join("\r\n");
 
@@ -80,4 +80,25 @@ describe("what is not plain is left to the full parser", () => {
   test.each(Object.entries(ODD))("%s", (_name, text) => {
     expect(parseHead(text)).toBeUndefined();
   });
+});
+
+test("a head is read once, and what is none is none again", () => {
+  const heads = new Heads();
+  const text = lines("GET /a HTTP/1.1", "host: h");
+  expect(heads.read(text)).toStrictEqual(parseHead(text));
+  expect(heads.read(text)).toBe(heads.read(text));
+  expect(heads.read(lines("GET /b HTTP/1.1", "host: h"))?.target).toBe("/b");
+  for (let n = 0; n < 2; n += 1) expect(heads.read("GET / HTTP/1.0")).toBeUndefined();
+});
+
+test("many heads, and long ones, are read and not kept for ever", () => {
+  const heads = new Heads();
+  const first = lines("GET /0 HTTP/1.1", "host: h");
+  const kept = heads.read(first);
+  for (let n = 1; n < 5_000; n += 1) heads.read(lines(`GET /${n} HTTP/1.1`, "host: h"));
+  expect(heads.read(first)).toStrictEqual(kept);
+  expect(heads.read(first)).not.toBe(kept);
+  const long = lines(`GET /${"a".repeat(1_024)} HTTP/1.1`, "host: h");
+  expect(heads.read(long)).toStrictEqual(heads.read(long));
+  expect(heads.read(long)).not.toBe(heads.read(long));
 });

@@ -37,7 +37,8 @@ export interface House {
 
 export async function serve(
   times: { requestTimeout?: number; keepAliveTimeout?: number } = {},
-  answer: Answering = (request) => Promise.resolve(echo("plain", request.target, request.body)),
+  answer: Answering = (request) =>
+    Promise.resolve(echo("plain", request.head.target, request.body)),
 ): Promise<House> {
   const server = createServer(
     { ...times, headersTimeout: times.requestTimeout ?? 1_000 },
