@@ -2,6 +2,7 @@ import type { Offset } from "@holdfast/protocol";
 import { addAudit, malformedAudit } from "./audit.ts";
 import { Broken, type Change, groupChanges, malformed, type Outcome } from "./group.ts";
 import {
+  behind,
   MOST_FOUND,
   type AuditRow,
   type Batch,
@@ -14,7 +15,6 @@ import {
   type FoundRows,
   type Row,
   type Storage,
-  StorageError,
   type TagChange,
 } from "./storage.ts";
 
@@ -118,9 +118,9 @@ function apply(sessions: Map<string, Session>, change: Change): Outcome {
   if ((session?.head ?? null) !== commit.expect) {
     return { type: "conflict", head: session?.head ?? null };
   }
-  const last = session?.batches.at(-1)?.last;
-  if (commit.batch !== undefined && last !== undefined && commit.batch.last <= last) {
-    return { type: "failed", error: behind(commit, commit.batch, last) };
+  const { batch, expect } = commit;
+  if (batch && expect !== null && batch.last <= expect) {
+    return { type: "failed", error: behind(commit.session, batch, expect) };
   }
   if (session) write(session, commit);
   else sessions.set(commit.session, write(newSession(commit.head), commit));
@@ -236,11 +236,4 @@ function keyOf(kind: string, id: string): string {
 
 function byCodePoint(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
-}
-
-function behind(commit: Commit, batch: Batch, last: Offset): StorageError {
-  return new StorageError(
-    "failed",
-    `A commit of session ${commit.session} brings a batch up to ${batch.last}, which is not after ${last}.`,
-  );
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Batches } from "./batches.ts";
 
 /** How many rows of a table are removed at once: few enough that commits wait for no more than milliseconds. */
 const PIECE = 256;
@@ -16,8 +17,8 @@ export interface Purge {
 }
 
 /** Every call of `add` and `next` is part of the transaction its caller is in. */
-export function createPurge(database: DatabaseSync): Purge {
-  const pieces = ["batch", "row", "due", "tag", "audit"].map((table) =>
+export function createPurge(database: DatabaseSync, batches: Batches): Purge {
+  const pieces = ["row", "due", "tag", "audit"].map((table) =>
     database.prepare(
       `delete from ${table} where n in (select n from ${table} where session = ? limit ${PIECE})`,
     ),
@@ -33,6 +34,7 @@ export function createPurge(database: DatabaseSync): Purge {
   /** @returns whether nothing of the session is left. */
   function removePiece(key: number): boolean {
     const removed = pieces.map((piece) => Number(piece.run(key).changes));
+    removed.push(batches.remove(key, PIECE));
     return removed.every((count) => count < PIECE);
   }
 

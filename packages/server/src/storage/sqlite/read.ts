@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AuditQuery, AuditRow, Batch, Due, DueQuery, Row, SessionHead } from "../storage.ts";
 import { AUDIT_KEPT } from "../storage.ts";
+import type { Batches } from "./batches.ts";
 
 /** The reads of `Storage`, each of one moment: nothing is written while one runs. */
 export interface Reader {
@@ -14,12 +15,9 @@ export interface Reader {
 const DUE = `select session.id as session, due.kind, due.id, due.at, due.grp as "group"
   from due join session on session.key = due.session`;
 
-export function createReader(database: DatabaseSync): Reader {
+export function createReader(database: DatabaseSync, stored: Batches): Reader {
   const findSession = database.prepare("select key, head from session where id = ?");
   const rowsOf = database.prepare("select kind, id, value from row where session = ?");
-  const batchesOf = database.prepare(
-    "select after, last, count, json from batch where session = ? and last > ? order by last",
-  );
   const dueOfKind = database.prepare(
     `${DUE} where due.kind = ? and due.at <= ? order by due.at limit ?`,
   );
@@ -46,8 +44,7 @@ export function createReader(database: DatabaseSync): Reader {
       if (found === undefined) return [];
       const batches: Batch[] = [];
       let bytes = 0;
-      for (const row of batchesOf.iterate(found["key"] ?? null, after)) {
-        const batch = row as unknown as Batch;
+      for (const batch of stored.after(Number(found["key"]), after)) {
         batches.push(batch);
         bytes += Buffer.byteLength(batch.json);
         if (bytes >= maxBytes) break;

@@ -5,13 +5,14 @@ export const DATABASE_FILE = "holdfast.db";
 export const APPLICATION_ID = 0x686f6c64;
 
 /** `user_version` of the database; another one is not opened. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /**
  * Sessions are known by integer keys inside, which are never used twice.
  *
  * Batches and rows are kept in the order they come, with an index to find them: a group that touches many sessions
  * writes a few full pages and small index pages, where a table clustered by session would write a page per session.
+ * `place` is the index of the batches with an `n` up to the one in `indexed`; see `batches.ts` for those above it.
  * A row that is tagged has a `tag` for each, and one that is empty, for a search of its kind alone.
  * `gone` holds keys of deleted sessions whose content is still being removed; without its `session` row none of it
  * can be reached.
@@ -22,7 +23,11 @@ create table batch (
   n integer primary key, session integer not null,
   last text not null, after text not null, count integer not null, json text not null
 );
-create unique index batch_last on batch (session, last);
+create table place (
+  session integer not null, last text not null, n integer not null, primary key (session, last)
+) without rowid;
+create table indexed (upto integer not null);
+insert into indexed (upto) values (0);
 create table row (
   n integer primary key, session integer not null,
   kind text not null, id text not null, value text not null

@@ -1,6 +1,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type { Change, Outcome } from "../group.ts";
 import { StorageError } from "../storage.ts";
+import { createBatches } from "./batches.ts";
 import { connect, type Connection } from "./connect.ts";
 import { asStorageError, isDiskFailure, toSent } from "./errors.ts";
 import type {
@@ -37,9 +38,10 @@ try {
 
 function serve(connection: Connection): void {
   const { database } = connection;
-  const reader = createReader(database);
+  const batches = createBatches(database);
+  const reader = createReader(database, batches);
   const find = createFinder(database);
-  const writer = createWriter(database, asError);
+  const writer = createWriter(database, batches, asError);
   let dead: StorageError | undefined;
   let purging = false;
   /** Sessions were deleted whose text the write-ahead log may still have; so it may when a crash came before. */

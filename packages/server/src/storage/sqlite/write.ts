@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Broken, type Change, malformed, type Outcome } from "../group.ts";
-import type { Commit, StorageError } from "../storage.ts";
+import { behind, type Commit, type StorageError } from "../storage.ts";
 import { malformedAudit } from "../audit.ts";
 import { createAuditWriter } from "./audit.ts";
+import type { Batches } from "./batches.ts";
 import { createPurge } from "./purge.ts";
 import { createTagWriter } from "./tags.ts";
 
@@ -26,6 +27,7 @@ const done: Outcome = { type: "done" };
 /** @param asError how an error of SQLite reads to the storage's callers. */
 export function createWriter(
   database: DatabaseSync,
+  batches: Batches,
   asError: (error: unknown) => StorageError,
 ): Writer {
   const begin = database.prepare("begin immediate");
@@ -34,18 +36,20 @@ export function createWriter(
   const savepoint = database.prepare("savepoint change");
   const release = database.prepare("release change");
   const undo = database.prepare("rollback to change");
-  const apply = createApply(database);
+  const apply = createApply(database, batches);
 
   /** Runs `work` in a transaction; when it fails, or its commit does, nothing of it stays. */
   function transact<T>(work: () => T): T {
     begin.run();
     try {
       const result = work();
+      batches.settle();
       commit.run();
       return result;
     } catch (error) {
       // Some failures have rolled it back already.
       if (database.isTransaction) rollback.run();
+      batches.reload();
       throw error;
     }
   }
@@ -59,6 +63,7 @@ export function createWriter(
     } catch (error) {
       if (!database.isTransaction) throw error;
       undo.run();
+      batches.reload();
       outcome = { type: "failed", error: asError(error) };
     }
     release.run();
@@ -104,7 +109,7 @@ function inOrder(changes: readonly Change[], apply: (change: Change) => Outcome)
   });
 }
 
-function createApply(database: DatabaseSync) {
+function createApply(database: DatabaseSync, batches: Batches) {
   const prepare = (sql: string) => {
     const statement = database.prepare(sql);
     statement.setReturnArrays(true);
@@ -116,9 +121,6 @@ function createApply(database: DatabaseSync) {
   );
   const moveHead = prepare("update session set head = ? where id = ? and head = ? returning key");
   const dropSession = prepare("delete from session where id = ? returning key");
-  const addBatch = prepare(
-    "insert into batch (session, last, after, count, json) values (?, ?, ?, ?, ?)",
-  );
   const putRow = prepare(
     "insert into row (session, kind, id, value) values (?, ?, ?, ?) on conflict (session, kind, id) do update set value = excluded.value",
   );
@@ -128,13 +130,12 @@ function createApply(database: DatabaseSync) {
   );
   const dropDue = prepare("delete from due where session = ? and kind = ? and id = ?");
   const moveKnown = prepare("update session set head = ? where key = ? and head = ?");
-  const replaceBatch = prepare("update batch set json = ? where session = ? and last = ?");
   const dropContent = prepare(
     "update audit set content = null where session = ? and kind = 'late' and grp = ?",
   );
   const addAudit = createAuditWriter(database);
   const putTags = createTagWriter(database);
-  const purge = createPurge(database);
+  const purge = createPurge(database, batches);
   // Saves the search by id. A key that went with its session, or was never committed, matches no row, and never will.
   const keys = new Map<string, number>();
   let nextKey = purge.firstFreeKey();
@@ -170,7 +171,11 @@ function createApply(database: DatabaseSync) {
       return { type: "conflict", head: second(findSession.get(commit.session)) ?? null };
     }
     const { batch } = commit;
-    if (batch) addBatch.run(key, batch.last, batch.after, batch.count, batch.json);
+    if (batch) {
+      const { session, expect } = commit;
+      if (expect !== null && batch.last <= expect) throw behind(session, batch, expect);
+      batches.add(key, batch);
+    }
     for (const { kind, id, value } of commit.rows) {
       if (value === null) dropRow.run(key, kind, id);
       else putRow.run(key, kind, id, value);
@@ -199,8 +204,8 @@ function createApply(database: DatabaseSync) {
       if (change.type === "erase") {
         const key = first(findSession.get(change.session));
         if (key === undefined) return done;
-        const { batches, late } = change.erasure;
-        for (const { last, json } of batches) replaceBatch.run(json, key, last);
+        const { batches: replaced, late } = change.erasure;
+        for (const { last, json } of replaced) batches.replace(key, last, json);
         if (late !== undefined) dropContent.run(key, late);
         return done;
       }

@@ -1,0 +1,114 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Batch } from "../storage.ts";
+
+/**
+ * The batches of all sessions, one after the other as they came. Each lies somewhere else by session and offset, so an
+ * index that is kept with every commit costs a page per session in each; here the newest are found by memory, and the
+ * index takes them over many at a time. Everything but `after` is part of the transaction its caller is in.
+ */
+export interface Batches {
+  add(session: number, batch: Batch): void;
+  /** Those whose last entry is after `after`, oldest first. */
+  after(session: number, after: string): Iterable<Batch>;
+  /** Puts another text in place of a batch's; nothing where there is no such batch. */
+  replace(session: number, last: string, json: string): void;
+  /** Removes a session's first few. @returns how many */
+  remove(session: number, most: number): number;
+  /** To be called at the end of a transaction that added some. */
+  settle(): void;
+  /** To be called after one was undone, or a part of it. */
+  reload(): void;
+}
+
+/** How many are found by memory. The more, the fewer pages the index costs each; the longer an opening takes. */
+const NEWEST = 2048;
+
+interface Place {
+  readonly n: number;
+  readonly last: string;
+}
+
+export function createBatches(database: DatabaseSync): Batches {
+  const insert = database.prepare(
+    "insert into batch (n, session, last, after, count, json) values (?, ?, ?, ?, ?, ?)",
+  );
+  const byNumber = database.prepare("select after, last, count, json from batch where n = ?");
+  const byPlace = database.prepare(
+    `select batch.after, batch.last, batch.count, batch.json from place join batch on batch.n = place.n
+     where place.session = ? and place.last > ? order by place.last`,
+  );
+  const index = database.prepare(
+    "insert into place (session, last, n) select session, last, n from batch where n > ? order by session, last",
+  );
+  const noteIndexed = database.prepare("update indexed set upto = ?");
+  const findIndexed = database.prepare("select upto from indexed");
+  const findNewest = database.prepare("select n, session, last from batch where n > ? order by n");
+  const update = database.prepare(
+    "update batch set json = ? where n = (select n from place where session = ? and last = ?)",
+  );
+  const first = "from place where session = ? order by last limit ?";
+  const dropBatches = database.prepare(`delete from batch where n in (select n ${first})`);
+  const dropPlaces = database.prepare(
+    `delete from place where session = ? and last in (select last ${first})`,
+  );
+  /** The newest, by session. */
+  const newest = new Map<number, Place[]>();
+  let count = 0;
+  let indexed = 0;
+  let highest = 0;
+
+  function load(): void {
+    newest.clear();
+    count = 0;
+    indexed = highest = Number(findIndexed.get()?.["upto"]);
+    for (const { n, session, last } of findNewest.iterate(indexed)) {
+      remember(Number(session), { n: Number(n), last: String(last) });
+    }
+  }
+
+  function remember(session: number, place: Place): void {
+    const places = newest.get(session);
+    if (places) places.push(place);
+    else newest.set(session, [place]);
+    highest = place.n;
+    count += 1;
+  }
+
+  function indexAll(): void {
+    index.run(indexed);
+    noteIndexed.run(highest);
+    indexed = highest;
+    newest.clear();
+    count = 0;
+  }
+
+  load();
+  return {
+    add(session, { last, after, count: entries, json }) {
+      const n = highest + 1;
+      insert.run(n, session, last, after, entries, json);
+      remember(session, { n, last });
+    },
+    *after(session, after) {
+      // The schema says what the columns hold; `as` says it to the compiler.
+      yield* byPlace.iterate(session, after) as unknown as Iterable<Batch>;
+      for (const { n, last } of newest.get(session) ?? []) {
+        if (last > after) yield byNumber.get(n) as unknown as Batch;
+      }
+    },
+    replace(session, last, json) {
+      if (newest.has(session)) indexAll();
+      update.run(json, session, last);
+    },
+    remove(session, most) {
+      if (newest.has(session)) indexAll();
+      const { changes } = dropBatches.run(session, most);
+      dropPlaces.run(session, session, most);
+      return Number(changes);
+    },
+    settle() {
+      if (count >= NEWEST) indexAll();
+    },
+    reload: load,
+  };
+}
