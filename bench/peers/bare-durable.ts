@@ -3,10 +3,16 @@ import { createServer, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import {
+  isMainThread,
+  parentPort,
+  receiveMessageOnPort,
+  Worker,
+  workerData,
+} from "node:worker_threads";
 
 // What can be durable at all here: a bare node:http server that checks nothing, and answers once the body is a row of a
-// SQLite table with the settings of Holdfast's own, one transaction for all that came while the last one was written.
+// SQLite table with the settings of Holdfast's own, all of a turn to a message, and all that wait to a transaction.
 if (isMainThread) serve(mkdtempSync(join(tmpdir(), "bench-bare-durable-")));
 else store(workerData);
 
@@ -19,14 +25,12 @@ interface Waiting {
 function serve(directory: string): void {
   const writer = new Worker(new URL(import.meta.url), { workerData: directory });
   let waiting: Waiting[] = [];
-  let written: Waiting[] | undefined;
+  const written: Waiting[][] = [];
   writer.on("message", () => {
-    for (const { response } of written ?? []) {
+    for (const { response } of written.shift() ?? []) {
       response.writeHead(200, { "content-type": "application/json", "content-length": 2 });
       response.end("{}");
     }
-    written = undefined;
-    write();
   });
   const server = createServer((request, response) => {
     let body = "";
@@ -34,7 +38,7 @@ function serve(directory: string): void {
     request.on("data", (chunk: string) => (body += chunk));
     request.on("end", () => {
       waiting.push({ response, path: request.url ?? "", body });
-      queueMicrotask(write);
+      if (waiting.length === 1) setImmediate(write);
     });
   });
   server.listen(0, "127.0.0.1", () => {
@@ -50,10 +54,9 @@ function serve(directory: string): void {
   });
 
   function write(): void {
-    if (written || waiting.length === 0) return;
-    written = waiting;
+    writer.postMessage(waiting.flatMap(({ path, body }) => [path, body]));
+    written.push(waiting);
     waiting = [];
-    writer.postMessage(written.flatMap(({ path, body }) => [path, body]));
   }
 }
 
@@ -67,13 +70,21 @@ function store(directory: string): void {
   `);
   const add = database.prepare("insert into item values (?, ?, ?)");
   let seq = 0;
-  parentPort?.on("message", (items: string[]) => {
+  parentPort?.on("message", (first: string[]) => {
+    const groups = [first];
+    for (;;) {
+      const next = parentPort && receiveMessageOnPort(parentPort);
+      if (!next) break;
+      groups.push(next.message as string[]);
+    }
     database.exec("begin immediate");
-    for (let at = 0; at < items.length; at += 2) {
-      seq += 1;
-      add.run(items[at] ?? "", seq, items[at + 1] ?? "");
+    for (const items of groups) {
+      for (let at = 0; at < items.length; at += 2) {
+        seq += 1;
+        add.run(items[at] ?? "", seq, items[at + 1] ?? "");
+      }
     }
     database.exec("commit");
-    parentPort?.postMessage(null);
+    for (const _ of groups) parentPort?.postMessage(null);
   });
 }
