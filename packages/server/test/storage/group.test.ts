@@ -108,6 +108,18 @@ describe("changes in groups", () => {
     await third;
   });
 
+  test("end once what is on its way has settled, though nothing waits", async () => {
+    const { append, close, answers, ends } = grouped();
+    const one = append(creation("a"));
+    await turn();
+    const closing = close();
+    await turn();
+    expect(ends()).toBe(0);
+    answers[0]?.resolve([done]);
+    await Promise.all([one, closing]);
+    expect(ends()).toBe(1);
+  });
+
   test("end once all have settled, and take nothing more", async () => {
     const { append, delete: remove, check, close, answers, ends } = grouped();
     const one = append(creation("a"));
