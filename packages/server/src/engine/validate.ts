@@ -4,6 +4,7 @@ import {
   HoldfastError,
   reject,
   type InvalidArguments,
+  type Policy,
   type ToolDeclaration,
 } from "@holdfast/protocol";
 import { within } from "./within.ts";
@@ -27,6 +28,8 @@ export interface Validator {
   readonly validate: (tool: ToolDeclaration, value: unknown) => InvalidArguments | undefined;
   /** @throws HoldfastError `invalid_request` for a schema that cannot be used, saying why */
   readonly check: (tools: readonly ToolDeclaration[]) => void;
+  /** The same of the schemas in a policy's rules. */
+  readonly checkPolicy: (policy: Partial<Policy>) => void;
 }
 
 /**
@@ -68,12 +71,22 @@ export function createValidator(): Validator {
     return known;
   }
 
+  function check(name: string, what: string, schema: Record<string, unknown> | undefined): void {
+    const problem = schema && compiled(schema).problem;
+    if (problem === undefined) return;
+    throw new HoldfastError(
+      reject("invalid_request", `The ${what} of tool ${name} cannot be used: ${problem}.`, {
+        tool: name,
+      }),
+    );
+  }
+
   return {
     validate({ name, parameters }, value) {
       if (!parameters) return undefined;
       const schema = compiled(parameters);
-      const { check, problem } = schema;
-      if (!check) return { message: `The schema of tool ${name} cannot be used: ${problem}.` };
+      const { check: test, problem } = schema;
+      if (!test) return { message: `The schema of tool ${name} cannot be used: ${problem}.` };
       if (schema.strikes >= MAX_STRIKES) {
         return {
           message: `The schema of tool ${name} cannot be used: checking by it did not end.`,
@@ -81,7 +94,7 @@ export function createValidator(): Validator {
       }
       return within(
         CHECK_MS,
-        () => (check(value) ? undefined : describe(check.errors ?? [])),
+        () => (test(value) ? undefined : describe(test.errors ?? [])),
         (why) => {
           schema.strikes += 1;
           return { message: `The arguments cannot be checked by the schema of ${name}: ${why}.` };
@@ -90,18 +103,13 @@ export function createValidator(): Validator {
     },
     check(tools) {
       for (const { name, parameters, result } of tools) {
-        for (const [what, schema] of [
-          ["schema", parameters],
-          ["result schema", result],
-        ] as const) {
-          const problem = schema && compiled(schema).problem;
-          if (problem === undefined) continue;
-          throw new HoldfastError(
-            reject("invalid_request", `The ${what} of tool ${name} cannot be used: ${problem}.`, {
-              tool: name,
-            }),
-          );
-        }
+        check(name, "schema", parameters);
+        check(name, "result schema", result);
+      }
+    },
+    checkPolicy({ tools = [] }) {
+      for (const { tool, approval } of tools) {
+        if (typeof approval === "object") check(tool, "rule", approval.when);
       }
     },
   };

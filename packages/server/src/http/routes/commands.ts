@@ -117,6 +117,7 @@ export function admit(
   try {
     mayCommand(identity, session, command);
     if (command.type === "tools.advertise") engine.validator.check(command.tools);
+    if (command.type === "policy.set") engine.validator.checkPolicy(command.policy);
   } catch (error) {
     if (error instanceof HoldfastError)
       engine.trail.noteRefusal(session, command, actorOf(identity, session), error.toRejection());

@@ -53,6 +53,7 @@ export function sessionRoutes(app: App, options: HttpOptions): void {
     const body = await readJson(c.req.raw, maxBodyBytes, {});
     const { agent = defaultAgent, ...rest } = parseSessionRequest(body);
     mayCreate(identity, id, rest);
+    if (rest.policy) engine.validator.checkPolicy(rest.policy);
     const { created, session } = await engine.create(id, { agent, ...rest }, actorOf(identity, id));
     const shown = created || canRead(identity, id) ? session : { id };
     return json(JSON.stringify(shown), created ? 201 : 200);
