@@ -17,6 +17,7 @@ export default defineConfig({
     },
     // These machines are shared: a limit is there to end a hang, not to time anything.
     testTimeout: 30_000,
+    expect: { poll: { timeout: 20_000, interval: 10 } },
     reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
     projects: [
       {

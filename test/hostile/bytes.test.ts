@@ -20,7 +20,8 @@ async function begun({ url, session, ana }: House, length: number): Promise<Sock
 async function told(socket: Socket): Promise<string> {
   let text = "";
   socket.setEncoding("utf8").on("data", (data: string) => (text += data));
-  if (!socket.closed) await once(socket, "close");
+  // Not `once` of node:events, which an error ends too: to be cut off while sending is one.
+  if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve));
   return text;
 }
 

@@ -51,7 +51,8 @@ test("a worker's attempts share one socket, and send nothing of their own over H
   const asked = network.requests.map(({ path }) => path.replace(/.*\//, ""));
   expect(new Set(asked)).toEqual(new Set(["state"]));
   expect(sockets.sent.filter(({ type }) => type === "append").length).toBeGreaterThan(5);
-  expect(sockets.sent.filter(({ type }) => type === "forget")).toHaveLength(3);
+  // Each is sent once its worker has heard how its run ended.
+  await expect.poll(() => sockets.sent.filter(({ type }) => type === "forget")).toHaveLength(3);
   expect(agent.errors).toEqual([]);
   await agent.stop();
   await expect.poll(() => sockets.open).toBe(0);

@@ -1,10 +1,11 @@
 import { HoldfastError } from "@holdfast/protocol";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { createSocket } from "../../src/client/index.ts";
 import { proposal } from "../../../protocol/test/support/desk.ts";
 import type { Arrived } from "../../src/wire/arrived.ts";
 import { realServer } from "../support/real-server.ts";
 import { createSockets } from "../support/sockets.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const create = { agent: "demo" };
 const never = new AbortController().signal;
@@ -17,7 +18,7 @@ test("a client's sessions speak and follow over one socket, across a restart of 
   const client = server.client("ana", { socket });
   const sessions = ["a", "b", "c"].map((id) => client.open(id, { create }));
   await Promise.all(sessions.map((session) => session.send("hello")));
-  for (const session of sessions) await vi.waitFor(() => expect(session.view()).toHaveLength(2));
+  for (const session of sessions) await waitFor(() => expect(session.view()).toHaveLength(2));
   expect(sockets.made).toBe(1);
   await server.stop();
   await server.restart();
@@ -29,7 +30,7 @@ test("a client's sessions speak and follow over one socket, across a restart of 
   expect(sockets.heard.filter(({ type }) => type === "reset")).toEqual([]);
   await client.close();
   socket.close();
-  await vi.waitFor(() => expect(sockets.open).toBe(0));
+  await waitFor(() => expect(sockets.open).toBe(0));
 });
 
 test("what is under way when the socket is lost is unreachable, and asked again it is answered", async () => {
@@ -110,7 +111,7 @@ test("an aborted request is over at once, and a silent server is not waited for"
   aborted.abort(new Error("enough"));
   await expect(asked).rejects.toThrow("enough");
   expect(await socket.commands("s", ["7"], never)).toHaveLength(1);
-  await vi.waitFor(() => expect(sockets.heard.some(({ type }) => type === "pong")).toBe(true));
+  await waitFor(() => expect(sockets.heard.some(({ type }) => type === "pong")).toBe(true));
   socket.close();
 });
 
