@@ -48,6 +48,14 @@ test("batches are found by session and offset, old or new, now and by who opens 
   }
 });
 
+test("an index that goes nobody knows how far is damage", () => {
+  const { database } = stored();
+  database.exec("delete from indexed");
+  expect(() => createBatches(database)).toThrow(
+    expect.objectContaining({ reason: "damaged" }) as Error,
+  );
+});
+
 test("what is undone is nowhere, and its place goes to the next", () => {
   const of = stored();
   fill(of);

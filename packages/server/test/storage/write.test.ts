@@ -14,9 +14,9 @@ function written() {
   database.exec(SCHEMA);
   const batches = createBatches(database);
   const reader = createReader(database, batches);
-  const { write } = createWriter(database, batches, (error) => asStorageError(error, "memory"));
+  const writer = createWriter(database, batches, (error) => asStorageError(error, "memory"));
   const append = (...commits: readonly Commit[]) =>
-    write(commits.map((commit) => ({ type: "append", commit }))).map(({ type }) => type);
+    writer.write(commits.map((commit) => ({ type: "append", commit }))).map(({ type }) => type);
   const lasts = (session: string) =>
     reader.entries(session, "", Number.MAX_SAFE_INTEGER).map(({ last }) => last);
   return { database, append, lasts };

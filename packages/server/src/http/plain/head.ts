@@ -10,7 +10,7 @@ export interface Head {
 }
 
 /** The longest head that is kept, in characters, and how many are. */
-const MOST_KEPT = 1 << 10;
+const MOST_KEPT = 2 << 10;
 const KEPT = 4096;
 
 /** Heads that were read before, by their text. A client says nearly the same each time, so each is read once. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Batch } from "../storage.ts";
+import { StorageError, type Batch } from "../storage.ts";
 
 /**
  * The batches of all sessions, one after the other as they came. Each lies somewhere else by session and offset, so an
@@ -28,6 +28,7 @@ interface Place {
   readonly last: string;
 }
 
+/** @throws StorageError `damaged` where it is not known how far the index goes */
 export function createBatches(database: DatabaseSync): Batches {
   const insert = database.prepare(
     "insert into batch (n, session, last, after, count, json) values (?, ?, ?, ?, ?, ?)",
@@ -60,7 +61,14 @@ export function createBatches(database: DatabaseSync): Batches {
   function load(): void {
     newest.clear();
     count = 0;
-    indexed = highest = Number(findIndexed.get()?.["upto"]);
+    const upto = findIndexed.get()?.["upto"];
+    if (typeof upto !== "number") {
+      throw new StorageError(
+        "damaged",
+        "Nothing says how far the index of batches goes: restore a backup.",
+      );
+    }
+    indexed = highest = upto;
     for (const { n, session, last } of findNewest.iterate(indexed)) {
       remember(Number(session), { n: Number(n), last: String(last) });
     }
