@@ -48,6 +48,27 @@ test("batches are found by session and offset, old or new, now and by who opens 
   }
 });
 
+test("whoever opens them finds all, also while the index takes some over", () => {
+  const { database, batches } = stored();
+  const reach = database.prepare(
+    "select (select max(n) from place) > upto as halfway from indexed",
+  );
+  let halfway = 0;
+  for (let n = 0; n < MANY; n += 1) {
+    batches.add(n % 50, { ...batch(n, n + 1), json: String(n) });
+    batches.settle();
+    if (n % 101 > 0) continue;
+    if (reach.get()?.["halfway"] === 1) halfway += 1;
+    const opened = { database, batches: createBatches(database) };
+    for (const session of [0, 25, 49]) {
+      const all = Array.from({ length: n + 1 }, (_, at) => at).filter((at) => at % 50 === session);
+      expect(textsOf(opened, session)).toEqual(all);
+      expect(textsOf({ database, batches }, session)).toEqual(all);
+    }
+  }
+  expect(halfway).toBeGreaterThan(0);
+});
+
 test("an index that goes nobody knows how far is damage", () => {
   const { database } = stored();
   database.exec("delete from indexed");

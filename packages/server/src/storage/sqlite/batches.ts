@@ -20,8 +20,10 @@ export interface Batches {
   reload(): void;
 }
 
-/** How many are found by memory. The more, the fewer pages the index costs each; the longer an opening takes. */
+/** How many are found by memory before the index takes them over. The more, the fewer of its pages each costs. */
 const NEWEST = 2048;
+/** How many it takes over with one commit, so that none waits for all of them. */
+const PIECE = 128;
 
 interface Place {
   readonly n: number;
@@ -38,12 +40,14 @@ export function createBatches(database: DatabaseSync): Batches {
     `select batch.after, batch.last, batch.count, batch.json from place join batch on batch.n = place.n
      where place.session = ? and place.last > ? order by place.last`,
   );
-  const index = database.prepare(
-    "insert into place (session, last, n) select session, last, n from batch where n > ? order by session, last",
-  );
+  const index = database.prepare("insert into place (session, last, n) values (?, ?, ?)");
   const noteIndexed = database.prepare("update indexed set upto = ?");
   const findIndexed = database.prepare("select upto from indexed");
-  const findNewest = database.prepare("select n, session, last from batch where n > ? order by n");
+  const findHighest = database.prepare("select max(n) as n from batch");
+  const findNewest = database.prepare(
+    `select n, session, last from batch where n > ? and not exists
+     (select 1 from place where place.session = batch.session and place.last = batch.last) order by n`,
+  );
   const update = database.prepare(
     "update batch set json = ? where n = (select n from place where session = ? and last = ?)",
   );
@@ -52,11 +56,12 @@ export function createBatches(database: DatabaseSync): Batches {
   const dropPlaces = database.prepare(
     `delete from place where session = ? and last in (select last ${first})`,
   );
-  /** The newest, by session. */
+  /** Those that the index does not have, by session, oldest first. */
   const newest = new Map<number, Place[]>();
   let count = 0;
-  let indexed = 0;
   let highest = 0;
+  /** The sessions whose turn it is to be indexed, the last one first; then all batches up to a number are. */
+  let round: { readonly sessions: number[]; readonly upto: number } | undefined;
 
   function load(): void {
     newest.clear();
@@ -68,8 +73,9 @@ export function createBatches(database: DatabaseSync): Batches {
         "Nothing says how far the index of batches goes: restore a backup.",
       );
     }
-    indexed = highest = upto;
-    for (const { n, session, last } of findNewest.iterate(indexed)) {
+    round = undefined;
+    highest = Math.max(upto, Number(findHighest.get()?.["n"]));
+    for (const { n, session, last } of findNewest.iterate(upto)) {
       remember(Number(session), { n: Number(n), last: String(last) });
     }
   }
@@ -78,24 +84,25 @@ export function createBatches(database: DatabaseSync): Batches {
     const places = newest.get(session);
     if (places) places.push(place);
     else newest.set(session, [place]);
-    highest = place.n;
     count += 1;
   }
 
-  function indexAll(): void {
-    index.run(indexed);
-    noteIndexed.run(highest);
-    indexed = highest;
-    newest.clear();
-    count = 0;
+  /** Has the index take over a session's oldest ones. @returns how many */
+  function takeOver(session: number, most = Number.MAX_SAFE_INTEGER): number {
+    const places = newest.get(session) ?? [];
+    const taken = places.splice(0, most);
+    for (const { n, last } of taken) index.run(session, last, n);
+    if (places.length === 0) newest.delete(session);
+    count -= taken.length;
+    return taken.length;
   }
 
   load();
   return {
     add(session, { last, after, count: entries, json }) {
-      const n = highest + 1;
-      insert.run(n, session, last, after, entries, json);
-      remember(session, { n, last });
+      highest += 1;
+      insert.run(highest, session, last, after, entries, json);
+      remember(session, { n: highest, last });
     },
     *after(session, after) {
       // The schema says what the columns hold; `as` says it to the compiler.
@@ -105,18 +112,33 @@ export function createBatches(database: DatabaseSync): Batches {
       }
     },
     replace(session, last, json) {
-      if (newest.has(session)) indexAll();
+      takeOver(session);
       update.run(json, session, last);
     },
     remove(session, most) {
-      if (newest.has(session)) indexAll();
+      takeOver(session);
       const { changes } = dropBatches.run(session, most);
       dropPlaces.run(session, session, most);
       return Number(changes);
     },
     settle() {
-      if (count >= NEWEST) indexAll();
+      if (count >= NEWEST) round ??= { sessions: sessionsOf(newest), upto: highest };
+      for (let done = 0; round && done < PIECE;) {
+        const session = round.sessions.at(-1);
+        if (session === undefined) {
+          noteIndexed.run(round.upto);
+          round = undefined;
+        } else {
+          done += takeOver(session, PIECE - done);
+          if (!newest.has(session)) round.sessions.pop();
+        }
+      }
     },
     reload: load,
   };
+}
+
+/** Highest key first. */
+function sessionsOf(newest: ReadonlyMap<number, unknown>): number[] {
+  return [...newest.keys()].toSorted((a, b) => b - a);
 }
