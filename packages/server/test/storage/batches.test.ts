@@ -95,6 +95,22 @@ test("what is undone is nowhere, and its place goes to the next", () => {
   expect(textsOf({ ...of, batches: createBatches(database) }, 1)).toEqual([...expected(1), 7]);
 });
 
+test("what the index took over and lost again it takes over once more", () => {
+  const of = stored();
+  const { database, batches } = of;
+  for (let n = 0; n < MANY; n += 1) batches.add(n % 50, { ...batch(n, n + 1), json: String(n) });
+  database.exec("begin");
+  for (let times = 0; times < 5; times += 1) batches.settle();
+  database.exec("rollback");
+  batches.reload();
+  for (let times = 0; times < MANY; times += 1) batches.settle();
+  expect(database.prepare("select upto from indexed").get()).toEqual({ upto: MANY });
+  for (const session of [0, 25, 49]) {
+    const all = Array.from({ length: MANY / 50 }, (_, at) => at * 50 + session);
+    expect(textsOf({ database, batches: createBatches(database) }, session)).toEqual(all);
+  }
+});
+
 test("a text takes another's place, old or new; one that is not there is left alone", () => {
   const of = stored();
   fill(of);
