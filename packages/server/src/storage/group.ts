@@ -134,6 +134,11 @@ export class Broken {
     return undefined;
   }
 
+  /** Takes note that a change was made: where it was a delete, nothing that failed before it is left to build on. */
+  heal(change: Change): void {
+    if (change.type === "delete") this.#errors.delete(change.session);
+  }
+
   /** Takes note that a change failed. */
   add(change: Change, error: StorageError): void {
     if (change.type === "append") this.#errors.set(change.commit.session, error);
@@ -147,8 +152,23 @@ export function asFailure(cause: unknown): StorageError {
   return new StorageError("failed", `The storage failed: ${message}`, { cause });
 }
 
-/** What in a commit no storage can keep exactly, or undefined: text must be well-formed Unicode. */
+/**
+ * What is wrong with a commit, or undefined: a batch must lie behind all others of its session, and text be well-formed
+ * Unicode, for no storage could keep it exactly.
+ */
 export function malformed(commit: Commit): StorageError | undefined {
+  return misplaced(commit) ?? illFormed(commit);
+}
+
+function misplaced({ session, expect, head, batch }: Commit): StorageError | undefined {
+  if (!batch || (batch.last === head && (expect === null || head > expect))) return undefined;
+  return new StorageError(
+    "failed",
+    `A commit of session ${session} from ${expect ?? "nothing"} to ${head} brings a batch up to ${batch.last}.`,
+  );
+}
+
+function illFormed(commit: Commit): StorageError | undefined {
   const { session, expect, head, batch, rows, due, tags = [] } = commit;
   const good =
     session.isWellFormed() &&
@@ -198,6 +218,7 @@ function isClosed(): StorageError {
 function settle(entry: Waiting, outcome: Outcome, broken: Broken): void {
   switch (outcome.type) {
     case "done":
+      broken.heal(entry.change);
       return entry.resolve();
     case "conflict":
       return entry.reject(conflictOf(entry.change, outcome.head));

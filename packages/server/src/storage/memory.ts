@@ -2,7 +2,6 @@ import type { Offset } from "@holdfast/protocol";
 import { addAudit, malformedAudit } from "./audit.ts";
 import { Broken, type Change, groupChanges, malformed, type Outcome } from "./group.ts";
 import {
-  behind,
   MOST_FOUND,
   type AuditRow,
   type Batch,
@@ -117,10 +116,6 @@ function apply(sessions: Map<string, Session>, change: Change): Outcome {
   const session = sessions.get(commit.session);
   if ((session?.head ?? null) !== commit.expect) {
     return { type: "conflict", head: session?.head ?? null };
-  }
-  const { batch, expect } = commit;
-  if (batch && expect !== null && batch.last <= expect) {
-    return { type: "failed", error: behind(commit.session, batch, expect) };
   }
   if (session) write(session, commit);
   else sessions.set(commit.session, write(newSession(commit.head), commit));

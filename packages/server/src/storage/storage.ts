@@ -63,7 +63,7 @@ export interface Storage extends AsyncDisposable {
 
 /**
  * One change of one session. Who makes it sees to it that a batch ends at `head`, and that every head is above the
- * one before; a batch at or below `expect` is refused with `failed`.
+ * one before; a batch that does not end at `head`, or not above `expect`, is refused with `failed`.
  */
 export interface Commit {
   readonly session: string;
@@ -254,12 +254,4 @@ export class StorageError extends Error {
     this.name = "StorageError";
     this.reason = reason;
   }
-}
-
-/** A batch that does not lie behind all others of its session. */
-export function behind(session: string, batch: Batch, expect: Offset): StorageError {
-  return new StorageError(
-    "failed",
-    `A commit of session ${session} brings a batch up to ${batch.last}, which is not after ${expect}.`,
-  );
 }

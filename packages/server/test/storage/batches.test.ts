@@ -88,7 +88,7 @@ test("what is undone is nowhere, and its place goes to the next", () => {
   }
   expect(textsOf(of, 3)).toHaveLength(MANY);
   database.exec("rollback");
-  batches.reload();
+  batches.forget();
   expect(textsOf(of, 3)).toEqual([]);
   batches.add(1, { ...batch(9_000, 9_001), json: "7" });
   expect(textsOf(of, 1)).toEqual([...expected(1), 7]);
@@ -102,13 +102,40 @@ test("what the index took over and lost again it takes over once more", () => {
   database.exec("begin");
   for (let times = 0; times < 5; times += 1) batches.settle();
   database.exec("rollback");
-  batches.reload();
+  batches.forget();
   for (let times = 0; times < MANY; times += 1) batches.settle();
   expect(database.prepare("select upto from indexed").get()).toEqual({ upto: MANY });
   for (const session of [0, 25, 49]) {
     const all = Array.from({ length: MANY / 50 }, (_, at) => at * 50 + session);
     expect(textsOf({ database, batches: createBatches(database) }, session)).toEqual(all);
   }
+});
+
+test("the index keeps up with commits of any size", () => {
+  const { database, batches } = stored();
+  for (let n = 0; n < 40; n += 1) {
+    for (let session = 0; session < 500; session += 1) batches.add(session, batch(n, n + 1));
+    batches.settle();
+  }
+  const { n } = database.prepare("select count(*) as n from place").get() ?? {};
+  expect(n).toBeGreaterThan(20_000 - 5_000);
+  expect(database.prepare("select upto from indexed").get()?.["upto"]).toBeGreaterThan(10_000);
+});
+
+test("while it cannot be read how far the index goes, nothing is written as if it were known", () => {
+  const { database, batches } = stored();
+  for (let n = 0; n < MANY; n += 1) batches.add(n % 50, batch(n, n + 1));
+  batches.settle();
+  batches.forget();
+  database.exec("alter table indexed rename to gone_for_now");
+  for (let times = 0; times < 2; times += 1) {
+    expect(() => batches.settle()).toThrow("indexed");
+    expect(() => [...batches.after(1, "")]).toThrow("indexed");
+  }
+  database.exec("alter table gone_for_now rename to indexed");
+  for (let times = 0; times < MANY; times += 1) batches.settle();
+  const opened = { database, batches: createBatches(database) };
+  for (const session of [0, 25, 49]) expect(textsOf(opened, session)).toHaveLength(MANY / 50);
 });
 
 test("a text takes another's place, old or new; one that is not there is left alone", () => {

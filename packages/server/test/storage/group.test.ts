@@ -90,6 +90,19 @@ describe("changes in groups", () => {
     expect(await second).toEqual(["failed", "done"]);
   });
 
+  test("a session that was deleted after a failure is new, also to what comes meanwhile", async () => {
+    const { append, delete: remove, answers } = grouped();
+    const first = settle([append(addition("a", 0)), remove("a"), append(creation("a"))]);
+    await turn();
+    const second = settle([append(addition("a", 0))]);
+    const error = new StorageError("failed", "no");
+    answers[0]?.resolve([{ type: "failed", error }, done, done]);
+    expect(await first).toEqual(["failed", "done", "done"]);
+    await turn();
+    answers[1]?.resolve([done]);
+    expect(await second).toEqual(["done"]);
+  });
+
   test("audit records neither fail with the appends of their session nor heal it", async () => {
     const { append, addAudit, written, answers } = grouped();
     const first = [append(addition("a", 0))];

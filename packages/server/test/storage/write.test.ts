@@ -6,7 +6,7 @@ import { createReader } from "../../src/storage/sqlite/read.ts";
 import { SCHEMA } from "../../src/storage/sqlite/schema.ts";
 import { createWriter } from "../../src/storage/sqlite/write.ts";
 import type { Commit } from "../../src/storage/storage.ts";
-import { addition, at, creation } from "../suites/commits.ts";
+import { addition, at, batch, creation } from "../suites/commits.ts";
 
 /** What writes, on a database in memory, with all that a reader finds of a session. */
 function written() {
@@ -56,4 +56,14 @@ test("the index takes over what was written long ago, and nothing of it is misse
   const { n } = database.prepare("select count(*) as n from place").get() ?? {};
   expect(n).toBeGreaterThan(2_000);
   expect(lasts("a")).toEqual(Array.from({ length: 3_000 }, (_, head) => at(head + 1)));
+});
+
+test("a batch that its commit does not end with is refused, and nobody else's with it", () => {
+  const { append, lasts } = written();
+  append(creation("a"), creation("b"));
+  const ahead = { ...addition("a", 0, 1), batch: batch(0, 2) };
+  expect(append(ahead, addition("b", 0))).toEqual(["failed", "done"]);
+  expect(append({ ...addition("a", 0, 0), batch: batch(0, 0) })).toEqual(["failed"]);
+  expect(append(addition("a", 0), addition("b", 1))).toEqual(["done", "done"]);
+  expect([lasts("a"), lasts("b")]).toEqual([[at(1)], [at(1), at(2)]]);
 });

@@ -9,8 +9,9 @@ export interface Head {
   readonly length: number;
 }
 
-/** The longest head that is kept, in characters, and how many are. */
+/** The longest head that is kept, in characters, the most headers it may have, and how many are kept. */
 const MOST_KEPT = 2 << 10;
+const MOST_HEADERS = 32;
 const KEPT = 4096;
 
 /** Heads that were read before, by their text. A client says nearly the same each time, so each is read once. */
@@ -22,7 +23,7 @@ export class Heads {
     const known = this.#known.get(text);
     if (known) return known;
     const head = parseHead(text);
-    if (head && text.length <= MOST_KEPT) {
+    if (head && text.length <= MOST_KEPT && head.headers.size <= MOST_HEADERS) {
       if (this.#known.size >= KEPT) this.#known.clear();
       this.#known.set(text, head);
     }

@@ -16,14 +16,18 @@ export interface Batches {
   remove(session: number, most: number): number;
   /** To be called at the end of a transaction that added some. */
   settle(): void;
-  /** To be called after one was undone, or a part of it. */
-  reload(): void;
+  /** To be called after one was undone, or a part of it: what memory has is read again before it is used. */
+  forget(): void;
 }
 
-/** How many are found by memory before the index takes them over. The more, the fewer of its pages each costs. */
-const NEWEST = 2048;
-/** How many it takes over with one commit, so that none waits for all of them. */
-const PIECE = 128;
+export interface BatchesOptions {
+  /** How many are found by memory before the index takes them over. The more, the fewer of its pages each costs. */
+  readonly newest: number;
+  /** How many more it takes over with one commit than that added, so that none waits for all of them. */
+  readonly piece: number;
+}
+
+const DEFAULTS: BatchesOptions = { newest: 2048, piece: 128 };
 
 interface Place {
   readonly n: number;
@@ -31,7 +35,10 @@ interface Place {
 }
 
 /** @throws StorageError `damaged` where it is not known how far the index goes */
-export function createBatches(database: DatabaseSync): Batches {
+export function createBatches(
+  database: DatabaseSync,
+  { newest: enough, piece }: BatchesOptions = DEFAULTS,
+): Batches {
   const insert = database.prepare(
     "insert into batch (n, session, last, after, count, json) values (?, ?, ?, ?, ?, ?)",
   );
@@ -60,12 +67,18 @@ export function createBatches(database: DatabaseSync): Batches {
   const newest = new Map<number, Place[]>();
   let count = 0;
   let highest = 0;
+  /** The highest when the index last took some over. */
+  let settled = 0;
+  let isStale = true;
   /** The sessions whose turn it is to be indexed, the last one first; then all batches up to a number are. */
   let round: { readonly sessions: number[]; readonly upto: number } | undefined;
 
+  /** Everything below begins with it. */
   function load(): void {
+    if (!isStale) return;
     newest.clear();
     count = 0;
+    round = undefined;
     const upto = findIndexed.get()?.["upto"];
     if (typeof upto !== "number") {
       throw new StorageError(
@@ -73,11 +86,11 @@ export function createBatches(database: DatabaseSync): Batches {
         "Nothing says how far the index of batches goes: restore a backup.",
       );
     }
-    round = undefined;
-    highest = Math.max(upto, Number(findHighest.get()?.["n"]));
+    settled = highest = Math.max(upto, Number(findHighest.get()?.["n"]));
     for (const { n, session, last } of findNewest.iterate(upto)) {
       remember(Number(session), { n: Number(n), last: String(last) });
     }
+    isStale = false;
   }
 
   function remember(session: number, place: Place): void {
@@ -88,9 +101,9 @@ export function createBatches(database: DatabaseSync): Batches {
   }
 
   /** Has the index take over a session's oldest ones. @returns how many */
-  function takeOver(session: number, most = Number.MAX_SAFE_INTEGER): number {
+  function takeOver(session: number, atMost = Number.MAX_SAFE_INTEGER): number {
     const places = newest.get(session) ?? [];
-    const taken = places.splice(0, most);
+    const taken = places.splice(0, atMost);
     for (const { n, last } of taken) index.run(session, last, n);
     if (places.length === 0) newest.delete(session);
     count -= taken.length;
@@ -100,11 +113,13 @@ export function createBatches(database: DatabaseSync): Batches {
   load();
   return {
     add(session, { last, after, count: entries, json }) {
+      load();
       highest += 1;
       insert.run(highest, session, last, after, entries, json);
       remember(session, { n: highest, last });
     },
     *after(session, after) {
+      load();
       // The schema says what the columns hold; `as` says it to the compiler.
       yield* byPlace.iterate(session, after) as unknown as Iterable<Batch>;
       for (const { n, last } of newest.get(session) ?? []) {
@@ -112,29 +127,36 @@ export function createBatches(database: DatabaseSync): Batches {
       }
     },
     replace(session, last, json) {
+      load();
       takeOver(session);
       update.run(json, session, last);
     },
     remove(session, most) {
+      load();
       takeOver(session);
       const { changes } = dropBatches.run(session, most);
       dropPlaces.run(session, session, most);
       return Number(changes);
     },
     settle() {
-      if (count >= NEWEST) round ??= { sessions: sessionsOf(newest), upto: highest };
-      for (let done = 0; round && done < PIECE;) {
+      load();
+      const most = piece + Math.max(0, highest - settled);
+      settled = highest;
+      if (count >= enough) round ??= { sessions: sessionsOf(newest), upto: highest };
+      for (let done = 0; round && done < most;) {
         const session = round.sessions.at(-1);
         if (session === undefined) {
           noteIndexed.run(round.upto);
           round = undefined;
         } else {
-          done += takeOver(session, PIECE - done);
+          done += takeOver(session, most - done);
           if (!newest.has(session)) round.sessions.pop();
         }
       }
     },
-    reload: load,
+    forget() {
+      isStale = true;
+    },
   };
 }
 

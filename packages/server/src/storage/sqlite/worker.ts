@@ -113,11 +113,20 @@ function serve(connection: Connection): void {
   function write(changes: readonly Change[]): readonly Outcome[] {
     try {
       const outcomes = writer.write(changes);
-      if (changes.some(({ type }) => type === "erase")) connection.truncate();
       if (changes.some(({ type }) => type === "delete")) deleted = true;
+      if (changes.some(({ type }) => type === "erase")) truncate();
       return outcomes;
     } catch (error) {
       throw isDiskFailure(error) ? die(error) : error;
+    }
+  }
+
+  /** After a commit: what is durable and cannot be kept as it was promised leaves nothing to go on with. */
+  function truncate(): void {
+    try {
+      connection.truncate();
+    } catch (error) {
+      throw die(error);
     }
   }
 
@@ -155,6 +164,7 @@ function serve(connection: Connection): void {
       // Tried again with the next request, or when it is opened next: nothing can reach what is left.
       purging = false;
       if (isDiskFailure(error)) die(error);
+      return;
     }
     if (purging) setImmediate(purge);
     else truncateSoon();

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Broken, type Change, malformed, type Outcome } from "../group.ts";
-import { behind, type Commit, type StorageError } from "../storage.ts";
+import type { Commit, StorageError } from "../storage.ts";
 import { malformedAudit } from "../audit.ts";
 import { createAuditWriter } from "./audit.ts";
 import type { Batches } from "./batches.ts";
@@ -48,8 +48,8 @@ export function createWriter(
       return result;
     } catch (error) {
       // Some failures have rolled it back already.
+      batches.forget();
       if (database.isTransaction) rollback.run();
-      batches.reload();
       throw error;
     }
   }
@@ -62,8 +62,8 @@ export function createWriter(
       outcome = apply.change(change);
     } catch (error) {
       if (!database.isTransaction) throw error;
+      batches.forget();
       undo.run();
-      batches.reload();
       outcome = { type: "failed", error: asError(error) };
     }
     release.run();
@@ -171,11 +171,7 @@ function createApply(database: DatabaseSync, batches: Batches) {
       return { type: "conflict", head: second(findSession.get(commit.session)) ?? null };
     }
     const { batch } = commit;
-    if (batch) {
-      const { session, expect } = commit;
-      if (expect !== null && batch.last <= expect) throw behind(session, batch, expect);
-      batches.add(key, batch);
-    }
+    if (batch) batches.add(key, batch);
     for (const { kind, id, value } of commit.rows) {
       if (value === null) dropRow.run(key, kind, id);
       else putRow.run(key, kind, id, value);

@@ -101,4 +101,10 @@ test("many heads, and long ones, are read and not kept for ever", () => {
   const long = lines(`GET /${"a".repeat(2_048)} HTTP/1.1`, "host: h");
   expect(heads.read(long)).toStrictEqual(heads.read(long));
   expect(heads.read(long)).not.toBe(heads.read(long));
+  const many = lines(
+    "GET / HTTP/1.1",
+    "host: h",
+    ...Array.from({ length: 32 }, (_, n) => `x${n}: `),
+  );
+  expect(heads.read(many)).not.toBe(heads.read(many));
 });
