@@ -130,7 +130,7 @@ export class Broken {
   refusal(change: Change): StorageError | undefined {
     if (this.#errors.size === 0) return undefined;
     if (change.type === "append") return this.#errors.get(change.commit.session);
-    if (change.type === "delete") this.#errors.delete(change.session);
+    this.heal(change);
     return undefined;
   }
 

@@ -71,14 +71,14 @@ export function createBatches(
   let settled = 0;
   let isStale = true;
   /** The sessions whose turn it is to be indexed, the last one first; then all batches up to a number are. */
-  let round: { readonly sessions: number[]; readonly upto: number } | undefined;
+  let pass: { readonly sessions: number[]; readonly upto: number } | undefined;
 
-  /** Everything below begins with it. */
+  /** What was undone may still be in memory: everything below begins with it. */
   function load(): void {
     if (!isStale) return;
     newest.clear();
     count = 0;
-    round = undefined;
+    pass = undefined;
     const upto = findIndexed.get()?.["upto"];
     if (typeof upto !== "number") {
       throw new StorageError(
@@ -140,17 +140,17 @@ export function createBatches(
     },
     settle() {
       load();
-      const most = piece + Math.max(0, highest - settled);
+      const most = piece + highest - settled;
       settled = highest;
-      if (count >= enough) round ??= { sessions: sessionsOf(newest), upto: highest };
-      for (let done = 0; round && done < most;) {
-        const session = round.sessions.at(-1);
+      if (count >= enough) pass ??= { sessions: sessionsOf(newest), upto: highest };
+      for (let done = 0; pass && done < most;) {
+        const session = pass.sessions.at(-1);
         if (session === undefined) {
-          noteIndexed.run(round.upto);
-          round = undefined;
+          noteIndexed.run(pass.upto);
+          pass = undefined;
         } else {
           done += takeOver(session, most - done);
-          if (!newest.has(session)) round.sessions.pop();
+          if (!newest.has(session)) pass.sessions.pop();
         }
       }
     },
